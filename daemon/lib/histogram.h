@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A histogram of numbers of any size in constant memory: each power of two is
+ * cut into 16, so what it gives back is at most 1/16 too large.
+ */
+#ifndef FULLSTRIPE_HISTOGRAM_H
+#define FULLSTRIPE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_BUCKETS	(61 * 16)
+
+struct histogram {
+	uint64_t n;
+	uint64_t buckets[HISTOGRAM_BUCKETS];
+};
+
+void histogram_add(struct histogram *h, uint64_t value);
+uint64_t histogram_percentile(const struct histogram *h, unsigned int percent);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "lib/blktrace_format.h"
+
+#define DEVICE	((254u << 20) | 3)
+
+struct bytes read_fixture(const char *name)
+{
+	struct bytes b = { .data = NULL };
+	char path[512];
+	FILE *f;
+	long len;
+
+	snprintf(path, sizeof(path), "%s/%s", UNIT_DIR, name);
+	f = fopen(path, "rb");
+	if (!f)
+		fail_msg("%s cannot be opened", path);
+	assert_int_equal(fseek(f, 0, SEEK_END), 0);
+	len = ftell(f);
+	assert_true(len >= 0);
+	rewind(f);
+	b.len = len;
+	b.data = malloc(b.len + 1);
+	assert_non_null(b.data);
+	assert_int_equal(fread(b.data, 1, b.len, f), b.len);
+	fclose(f);
+	return b;
+}
+
+struct bytes copy_of(const struct bytes *bytes)
+{
+	struct bytes b = { .data = malloc(bytes->len + 1), .len = bytes->len };
+
+	assert_non_null(b.data);
+	memcpy(b.data, bytes->data, b.len);
+	return b;
+}
+
+static void reverse(unsigned char *field, size_t size)
+{
+	for (size_t i = 0; i < size / 2; i++) {
+		unsigned char kept = field[i];
+
+		field[i] = field[size - 1 - i];
+		field[size - 1 - i] = kept;
+	}
+}
+
+static uint32_t word_at(const unsigned char *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static uint16_t half_at(const unsigned char *bytes)
+{
+	uint16_t half;
+
+	memcpy(&half, bytes, sizeof(half));
+	return half;
+}
+
+/* Sizes of the fields of a record, in their order. */
+static const unsigned char fields_v1[] = { 4, 4, 8, 8, 4, 4, 4, 4, 4, 2, 2, 0 };
+static const unsigned char fields_v2[] = { 4, 4, 8, 8, 4, 4, 8, 4, 4, 2, 2, 0 };
+
+static size_t header_size(uint32_t magic)
+{
+	return (magic & 0xff) == BLKTRACE_VERSION_2 ? 64 : 48;
+}
+
+static size_t record_size(const unsigned char *record)
+{
+	size_t header = header_size(word_at(record));
+
+	return header + half_at(record + (header == 64 ? 50 : 46));
+}
+
+/* A sound trace in this machine's byte order, as the other kind of machine would have written it. */
+void swap_byte_order(struct bytes *trace)
+{
+	size_t at = 0;
+
+	while (at < trace->len) {
+		unsigned char *record = trace->data + at;
+		size_t header = header_size(word_at(record)), size = record_size(record);
+		const unsigned char *fields = header == 64 ? fields_v2 : fields_v1;
+		uint64_t action = word_at(record + (header == 64 ? 32 : 28));
+		unsigned char *pdu = record + header;
+
+		/* In pdus, only the cgroup id and the time stamp are in the machine's order. */
+		if (action & BLKTRACE_ACTION_CGROUP) {
+			reverse(pdu, 8);
+		} else if ((action >> 16 & BLKTRACE_NOTIFY) &&
+			   (action & 0xff) == BLKTRACE_NOTE_TIMESTAMP) {
+			reverse(pdu, 4);
+			reverse(pdu + 4, 4);
+		}
+		for (; *fields; record += *fields++)
+			reverse(record, *fields);
+		at += size;
+	}
+}
+
+size_t record_starts(const struct bytes *trace, size_t *starts, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t at = 0; at < trace->len; at += record_size(trace->data + at)) {
+		assert_true(n < max);
+		starts[n++] = at;
+	}
+	return n;
+}
+
+ssize_t fill_from_memory(void *source, void *space, size_t room)
+{
+	struct memory_stream *s = source;
+	size_t n = s->bytes->len - s->at;
+
+	if (n > room)
+		n = room;
+	if (n > s->step)
+		n = s->step;
+	if (n > 0)
+		memcpy(space, s->bytes->data + s->at, n);
+	s->at += n;
+	return n;
+}
+
+/* The vectors stay in memory until the program ends, as the tests keep pointers into them. */
+struct json_object *vectors(const char *name)
+{
+	static struct json_object *all;
+	struct json_object *array;
+
+	if (!all) {
+		all = json_object_from_file(UNIT_DIR "/vectors.json");
+		if (!all)
+			fail_msg("%s/vectors.json: %s", UNIT_DIR, json_util_get_last_err());
+	}
+	if (!json_object_object_get_ex(all, name, &array))
+		fail_msg("vectors.json has no \"%s\"", name);
+	return array;
+}
+
+int64_t vector_int(struct json_object *vector, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(vector, key, &value) ? json_object_get_int64(value) : 0;
+}
+
+const char *vector_text(struct json_object *vector, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(vector, key, &value) ? json_object_get_string(value) : NULL;
+}
+
+void add_io(struct profile *p, uint64_t time, uint32_t categories, uint64_t offset, uint32_t bytes)
+{
+	struct trace_event e = {
+		.action = TRACE_QUEUE,
+		.categories = categories,
+		.time = time,
+		.sector = offset / 512,
+		.bytes = bytes,
+		.device = DEVICE,
+	};
+
+	assert_int_equal(profile_add(p, &e), 0);
+	e.action = TRACE_COMPLETE;
+	e.time += 1000000;
+	assert_int_equal(profile_add(p, &e), 0);
+}
+
+struct profile_summary summary_of(struct profile *p)
+{
+	struct profile_summary s;
+
+	assert_true(profile_find(p, DEVICE, &s));
+	return s;
+}
+
+struct profile *new_profile(void)
+{
+	struct profile *p;
+
+	assert_int_equal(profile_new(&(struct profile_options) { .stripe_bytes = 0 }, &p), 0);
+	return p;
+}

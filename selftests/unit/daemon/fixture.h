@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What several of the tests need: recorded bytes, events made by hand, the vectors. */
+#ifndef FULLSTRIPE_FIXTURE_H
+#define FULLSTRIPE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "lib/profile.h"
+#include "lib/trace.h"
+
+struct bytes {
+	unsigned char *data;
+	size_t len;
+};
+
+struct bytes read_fixture(const char *name);
+struct bytes copy_of(const struct bytes *bytes);
+void swap_byte_order(struct bytes *trace);
+size_t record_starts(const struct bytes *trace, size_t *starts, size_t max);
+
+/* A stream for merge_new() that is read from memory, at most @step bytes at a time. */
+struct memory_stream {
+	const struct bytes *bytes;
+	size_t at;
+	size_t step;
+};
+
+ssize_t fill_from_memory(void *source, void *space, size_t room);
+
+struct json_object *vectors(const char *name);
+int64_t vector_int(struct json_object *vector, const char *key);
+const char *vector_text(struct json_object *vector, const char *key);
+
+/* One I/O of a made-up workload: queued at @time, completed 1 ms later. */
+void add_io(struct profile *p, uint64_t time, uint32_t categories, uint64_t offset, uint32_t bytes);
+struct profile_summary summary_of(struct profile *p);
+struct profile *new_profile(void);
+
+#endif
