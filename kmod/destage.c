@@ -1,0 +1,863 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Destage: what is written next, and writing it so that md never has to read.
+ *
+ * DOC: what is written next
+ *
+ * One work item decides, so the order is in one place and needs no locks:
+ *
+ * 1. What somebody waits for (FUA, fsync in writethrough).
+ * 2. All that a flush waits for, in address order.
+ * 3. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
+ *    above the low water mark.
+ * 4. Partial stripes that are older than hold_ms.
+ * 5. Above the low water mark: partial stripes in address order, passing once over
+ *    those written to since the last pass (WOW, Gill and Modha, FAST'05); the more
+ *    the fuller the memory is (linear threshold, Varma and Jacobson).
+ *
+ * DOC: writing a stripe
+ *
+ * md RAID5 starts to read for a parity row as soon as it takes up a row that is not
+ * whole. What keeps a stripe together is the submitter's plug: so the batch of
+ * neighbouring stripes leaves from one worker, ascending, under one plug, with the
+ * same flags on all bios, and without REQ_SYNC, which makes md start at once.
+ */
+#include <linux/blkdev.h>
+#include <linux/hash.h>
+
+#include "fullstripe.h"
+
+/* md's default stripe cache, less the quarter below which it lets nobody in. */
+#define MD_ROWS			(256 * 3 / 4)
+#define ROW_SECTORS		8
+
+/* How often failed stripes are tried again when nobody asks. */
+#define RETRY_MS		5000
+
+static struct fullstripe *fullstripe_of(struct destager *d)
+{
+	return container_of(d, struct fullstripe, destager);
+}
+
+static bool is_whole(const struct fullstripe *fs, const struct stripe_group *group)
+{
+	return READ_ONCE(group->nr_dirty) == fs->geo.stripe_sectors;
+}
+
+/**
+ * destager_kick() - let the destager look at everything again.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void destager_kick(struct fullstripe *fs)
+{
+	queue_work(fs->destager.wq, &fs->destager.work);
+}
+
+/**
+ * destager_announce() - let the destager look at a group.
+ * @fs: the target.
+ * @group: new, whole, urgent, or no longer pinned.
+ *
+ * Context: the group's shard is locked.
+ */
+void destager_announce(struct fullstripe *fs, struct stripe_group *group)
+{
+	if (test_and_set_bit(0, &group->announced))
+		return;
+	if (llist_add(&group->inbox, &fs->destager.inbox))
+		destager_kick(fs);
+}
+
+/**
+ * destager_put() - one of a group's bios has completed, or all are submitted.
+ * @group: the group; may be gone afterwards.
+ *
+ * Context: any, also interrupt.
+ */
+void destager_put(struct stripe_group *group)
+{
+	struct fullstripe *fs = group->fs;
+
+	if (!atomic_dec_and_test(&group->pending))
+		return;
+	if (llist_add(&group->done, &fs->destager.done))
+		destager_kick(fs);
+}
+
+/*
+ * Writing a batch
+ */
+
+static void destage_end_io(struct bio *bio)
+{
+	struct stripe_group *group = bio->bi_private;
+
+	if (bio->bi_status)
+		cmpxchg(&group->status, BLK_STS_OK, bio->bi_status);
+	bio_put(bio);
+	destager_put(group);
+}
+
+/* Write sectors of a group's pages in as few bios as they fit. */
+static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 first, u32 sectors)
+{
+	sector_t base = fs->start + geometry_sector(&fs->geo, group->stripe);
+	blk_opf_t opf = REQ_OP_WRITE | (group->fua ? REQ_FUA : 0);
+	u32 end = first + sectors;
+
+	while (first < end) {
+		u32 last_page = DIV_ROUND_UP(end, PAGE_SECTORS);
+		unsigned int vecs = min(last_page - first / PAGE_SECTORS, BIO_MAX_VECS);
+		struct bio *bio = bio_alloc_bioset(fs->dev->bdev, vecs, opf, GFP_NOIO, &fs->bios);
+
+		bio->bi_iter.bi_sector = base + first;
+		bio->bi_private = group;
+		bio->bi_end_io = destage_end_io;
+		while (vecs--) {
+			u32 in_page = first % PAGE_SECTORS;
+			u32 n = min_t(u32, PAGE_SECTORS - in_page, end - first);
+
+			__bio_add_page(bio, group->pages[first / PAGE_SECTORS],
+				       n << SECTOR_SHIFT, in_page << SECTOR_SHIFT);
+			first += n;
+		}
+		atomic_inc(&group->pending);
+		submit_bio_noacct(bio);
+	}
+}
+
+static void write_copied(struct fullstripe *fs, struct stripe_group *group)
+{
+	u32 first = 0;
+	u32 sectors;
+
+	while (blockmap_next_run(group->dirty, fs->geo.stripe_sectors, &first, &sectors)) {
+		write_run(fs, group, first, sectors);
+		first += sectors;
+	}
+}
+
+static void write_held(struct fullstripe *fs, struct stripe_group *group)
+{
+	struct bio_list held = group->held;
+	struct bio *bio;
+
+	bio_list_init(&group->held);
+	while ((bio = bio_list_pop(&held))) {
+		/* md gathers only bios of equal flags; dm core looks for REQ_SWAP. */
+		bio->bi_opf = REQ_OP_WRITE | (bio->bi_opf & (REQ_FUA | REQ_SWAP));
+		atomic_inc(&group->pending);
+		fullstripe_remap(fs, bio);
+		dm_submit_bio_remap(bio, NULL);
+	}
+}
+
+static void write_batch(struct work_struct *work)
+{
+	struct stripe_group *leader = container_of(work, struct stripe_group, work);
+	struct fullstripe *fs = leader->fs;
+	struct stripe_group *group, *next;
+	struct blk_plug plug;
+	LIST_HEAD(batch);
+
+	/* The leader itself may be gone as soon as its last bio completes. */
+	list_splice_init(&leader->batch, &batch);
+	blk_start_plug(&plug);
+	list_for_each_entry(group, &batch, batch_link) {
+		if (group->copied)
+			write_copied(fs, group);
+		else
+			write_held(fs, group);
+	}
+	blk_finish_plug(&plug);
+	list_for_each_entry_safe(group, next, &batch, batch_link) {
+		list_del_init(&group->batch_link);
+		destager_put(group);
+	}
+}
+
+/*
+ * The tree of open groups
+ */
+
+static struct stripe_group *group_at(struct rb_node *node)
+{
+	return node ? rb_entry(node, struct stripe_group, node) : NULL;
+}
+
+static void tree_insert(struct destager *d, struct stripe_group *group)
+{
+	struct rb_node **link = &d->open.rb_node;
+	struct rb_node *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		link = group->stripe < group_at(parent)->stripe ?
+			&parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&group->node, parent, link);
+	rb_insert_color(&group->node, &d->open);
+}
+
+/* The first open group at or behind a stripe. */
+static struct stripe_group *tree_from(struct destager *d, u64 stripe)
+{
+	struct rb_node *node = d->open.rb_node;
+	struct stripe_group *best = NULL;
+
+	while (node) {
+		struct stripe_group *group = group_at(node);
+
+		if (group->stripe < stripe) {
+			node = node->rb_right;
+		} else {
+			best = group;
+			node = node->rb_left;
+		}
+	}
+	return best;
+}
+
+/*
+ * Starting
+ */
+
+static bool may_start(const struct destager *d)
+{
+	return d->inflight < d->inflight_max;
+}
+
+static void start_batch(struct destager *d, struct stripe_group *leader)
+{
+	struct stripe_group *group;
+
+	list_for_each_entry(group, &leader->batch, batch_link) {
+		group->state = GROUP_INFLIGHT;
+		group->status = BLK_STS_OK;
+		atomic_set(&group->pending, 1);
+		d->inflight++;
+	}
+	INIT_WORK(&leader->work, write_batch);
+	queue_work(d->wq, &leader->work);
+}
+
+static void start_alone(struct destager *d, struct stripe_group *group)
+{
+	list_add_tail(&group->batch_link, &group->batch);
+	start_batch(d, group);
+}
+
+/* Close an open group; false if it cannot be now. */
+static bool seal(struct destager *d, struct stripe_group *group, bool only_idle, bool *pinned)
+{
+	if (!staging_seal(fullstripe_of(d), group, only_idle, pinned))
+		return false;
+	rb_erase(&group->node, &d->open);
+	list_del_init(&group->full_link);
+	list_del_init(&group->urgent_link);
+	return true;
+}
+
+/* Stripes of a cluster; clusters lie at multiples of their size. */
+static u64 cluster_stripes(const struct fullstripe *fs)
+{
+	return max(div_u64(setting(fs, SETTING_CLUSTER_BYTES),
+			   fs->geo.stripe_sectors << SECTOR_SHIFT), 1ULL);
+}
+
+static bool joins(const struct fullstripe *fs, const struct stripe_group *group,
+		  const struct stripe_group *other, u64 cluster, s64 distance)
+{
+	return other && other->stripe == group->stripe + distance &&
+	       div64_u64(other->stripe, cluster) == div64_u64(group->stripe, cluster) &&
+	       is_whole(fs, other) && other->copied == group->copied;
+}
+
+/* Take the whole neighbours of the same cluster along, on one side. */
+static void gather(struct destager *d, struct stripe_group *leader, struct rb_node *node,
+		   s64 direction)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	u64 cluster = cluster_stripes(fs);
+	struct stripe_group *last = leader;
+	bool pinned;
+
+	while (node) {
+		struct stripe_group *group = group_at(node);
+
+		node = direction < 0 ? rb_prev(node) : rb_next(node);
+		if (!joins(fs, last, group, cluster, direction) || !seal(d, group, true, &pinned))
+			break;
+		if (direction < 0)
+			list_add(&group->batch_link, &leader->batch);
+		else
+			list_add_tail(&group->batch_link, &leader->batch);
+		last = group;
+	}
+}
+
+/* Start writing an open group; false if something of its stripe must finish first. */
+static bool start(struct destager *d, struct stripe_group *group)
+{
+	struct rb_node *prev = rb_prev(&group->node);
+	struct rb_node *next = rb_next(&group->node);
+	bool pinned;
+
+	if (!seal(d, group, false, &pinned))
+		return false;
+	if (pinned)
+		return true;
+	list_add_tail(&group->batch_link, &group->batch);
+	if (is_whole(fullstripe_of(d), group)) {
+		gather(d, group, prev, -1);
+		gather(d, group, next, 1);
+	}
+	start_batch(d, group);
+	return true;
+}
+
+/*
+ * What is written next
+ */
+
+static bool is_held_long(const struct fullstripe *fs, unsigned long since)
+{
+	return time_after_eq(jiffies, since + msecs_to_jiffies(setting(fs, SETTING_HOLD_MS)));
+}
+
+static bool is_above_low_water(struct fullstripe *fs)
+{
+	return READ_ONCE(fs->staging.stalled) ||
+	       staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES);
+}
+
+static void start_urgent(struct destager *d)
+{
+	struct stripe_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &d->urgent, urgent_link) {
+		if (!may_start(d))
+			return;
+		start(d, group);
+	}
+}
+
+/* Start open groups that were first seen up to an epoch, in address order. */
+static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int max)
+{
+	struct stripe_group *group = tree_from(d, d->cursor);
+	u64 begin = d->cursor;
+	bool wrapped = false;
+
+	while (d->inflight < max) {
+		struct stripe_group *next;
+
+		if (!group) {
+			if (wrapped)
+				return;
+			wrapped = true;
+			group = tree_from(d, 0);
+			continue;
+		}
+		if (wrapped && group->stripe >= begin)
+			return;
+		d->cursor = group->stripe + 1;
+		if (group->epoch > epoch || (pass_recent && group->recent)) {
+			group->recent = false;
+			group = group_at(rb_next(&group->node));
+			continue;
+		}
+		start(d, group);
+		/* Neighbours may have left with it. */
+		next = tree_from(d, d->cursor);
+		group = next;
+	}
+}
+
+/* Whether all stripes of a group's cluster are whole, waiting in the tree. */
+static bool cluster_is_whole(struct destager *d, struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	u64 cluster = cluster_stripes(fs);
+	u64 stripe = div64_u64(group->stripe, cluster) * cluster;
+	struct stripe_group *other = tree_from(d, stripe);
+	u64 i;
+
+	for (i = 0; i < cluster; i++) {
+		if (!other || other->stripe != stripe + i || !is_whole(fs, other))
+			return false;
+		other = group_at(rb_next(&other->node));
+	}
+	return true;
+}
+
+static void start_whole(struct destager *d, bool above_low_water)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	struct stripe_group *group, *next;
+	bool again;
+
+	do {
+		again = false;
+		list_for_each_entry_safe(group, next, &d->full, full_link) {
+			if (!may_start(d))
+				return;
+			if (!above_low_water && !is_held_long(fs, group->whole_since) &&
+			    !cluster_is_whole(d, group))
+				continue;
+			/* Neighbours on the list may leave with it. */
+			if (start(d, group)) {
+				again = true;
+				break;
+			}
+		}
+	} while (again);
+}
+
+static void start_old(struct destager *d)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	struct stripe_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &d->live, live) {
+		if (!may_start(d) || !is_held_long(fs, group->born))
+			return;
+		if (group->state == GROUP_OPEN)
+			start(d, group);
+	}
+}
+
+/* Partial stripes above the low water mark: linearly more with the memory in use. */
+static unsigned int pressure_max(struct destager *d)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
+	u64 low = setting(fs, SETTING_LOW_WATER_BYTES);
+	u64 occupied = clamp(staging_occupied_bytes(fs), low, high);
+
+	if (READ_ONCE(fs->staging.stalled))
+		return d->inflight_max;
+	return 1 + div64_u64((d->inflight_max - 1) * (occupied - low), high - low);
+}
+
+static void start_some(struct destager *d)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	bool above;
+
+	if (READ_ONCE(d->held_back))
+		return;
+	start_urgent(d);
+	if (atomic_read(&d->drain))
+		sweep(d, U64_MAX, false, d->inflight_max);
+	else if (d->flush_state == FLUSH_DESTAGING)
+		sweep(d, d->flush_epoch, false, d->inflight_max);
+	above = is_above_low_water(fs);
+	start_whole(d, above);
+	start_old(d);
+	if (above) {
+		sweep(d, U64_MAX, true, pressure_max(d));
+		/* All were recent, and nobody else would look again. */
+		if (!d->inflight)
+			sweep(d, U64_MAX, false, 1);
+	}
+}
+
+/*
+ * Flushes
+ */
+
+static void flush_end_io(struct bio *bio)
+{
+	struct destager *d = container_of(bio, struct destager, flush_bio);
+
+	d->flush_status = bio->bi_status;
+	bio_uninit(bio);
+	/* Pairs with the acquire in take_flushes(). */
+	smp_store_release(&d->flush_state, FLUSH_ANSWERED);
+	queue_work(d->wq, &d->work);
+}
+
+static void flush_lower(struct work_struct *work)
+{
+	struct destager *d = container_of(work, struct destager, flush_work);
+
+	bio_init(&d->flush_bio, fullstripe_of(d)->dev->bdev, NULL, 0,
+		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+	d->flush_bio.bi_end_io = flush_end_io;
+	submit_bio_noacct(&d->flush_bio);
+}
+
+static void end_flushes(struct destager *d, blk_status_t status)
+{
+	struct bio *bio;
+
+	while ((bio = bio_list_pop(&d->flushing))) {
+		bio->bi_status = status;
+		bio_endio(bio);
+	}
+	d->flush_state = FLUSH_NONE;
+}
+
+static void retry_failed(struct destager *d)
+{
+	struct stripe_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &d->failed, live) {
+		/* Older than any flush that may be waiting: all of them wait for it. */
+		group->epoch = 0;
+		list_move(&group->live, &d->live);
+		atomic_dec(&d->failing);
+		start_alone(d, group);
+	}
+}
+
+/*
+ * The flushes that are next, before the inbox is read: what completed before they
+ * were submitted was announced before, so it is in an epoch that they wait for.
+ */
+static void take_flushes(struct destager *d)
+{
+	/* Pairs with the release in flush_end_io(). */
+	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED)
+		end_flushes(d, d->flush_status);
+	if (d->flush_state != FLUSH_NONE)
+		return;
+	spin_lock_irq(&d->flush_lock);
+	d->flushing = d->flushes;
+	bio_list_init(&d->flushes);
+	spin_unlock_irq(&d->flush_lock);
+}
+
+/* After the inbox is read: close the epoch. */
+static void seal_epoch(struct destager *d)
+{
+	if (d->flush_state != FLUSH_NONE || bio_list_empty(&d->flushing))
+		return;
+	d->flush_state = FLUSH_DESTAGING;
+	d->flush_epoch = d->epoch++;
+	d->cursor = 0;
+	/* Whether it still fails is what the flush has to find out. */
+	retry_failed(d);
+}
+
+static void answer_flushes(struct destager *d)
+{
+	struct stripe_group *oldest;
+
+	if (d->flush_state != FLUSH_DESTAGING)
+		return;
+	oldest = list_first_entry_or_null(&d->live, struct stripe_group, live);
+	if (oldest && oldest->epoch <= d->flush_epoch)
+		return;
+	if (!list_empty(&d->failed)) {
+		end_flushes(d, BLK_STS_IOERR);
+		destager_kick(fullstripe_of(d));
+		return;
+	}
+	d->flush_state = FLUSH_SENT;
+	queue_work(d->wq, &d->flush_work);
+}
+
+/**
+ * destager_flush() - take a flush request.
+ * @fs: the target.
+ * @bio: an empty flush; completes when all that completed before it is stable.
+ *
+ * Context: .map; does not sleep.
+ */
+void destager_flush(struct fullstripe *fs, struct bio *bio)
+{
+	struct destager *d = &fs->destager;
+	unsigned long flags;
+
+	spin_lock_irqsave(&d->flush_lock, flags);
+	bio_list_add(&d->flushes, bio);
+	spin_unlock_irqrestore(&d->flush_lock, flags);
+	destager_kick(fs);
+}
+
+/*
+ * News of groups
+ */
+
+static void end_held(struct stripe_group *group, blk_status_t status)
+{
+	struct bio_list held = group->held;
+	struct bio *bio;
+
+	bio_list_init(&group->held);
+	while ((bio = bio_list_pop(&held))) {
+		bio->bi_status = status;
+		bio_endio(bio);
+	}
+}
+
+/* The open group above a failed one: who waits for it must not wait for a repair. */
+static void fail_successor(struct destager *d, struct stripe_group *failed)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	struct stripe_group *group = tree_from(d, failed->stripe);
+	struct shard *shard = staging_shard(fs, failed->stripe);
+	struct bio_list held;
+	struct bio *bio;
+
+	if (!group || group->stripe != failed->stripe)
+		return;
+	spin_lock_irq(&shard->lock);
+	held = group->held;
+	bio_list_init(&group->held);
+	spin_unlock_irq(&shard->lock);
+	while ((bio = bio_list_pop(&held))) {
+		fullstripe_io(bio)->kind = IO_PLAIN;
+		bio_io_error(bio);
+	}
+}
+
+static void take_failed(struct destager *d, struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+
+	count(fs, COUNT_DESTAGE_ERRORS, 1);
+	d->retry_at = jiffies + msecs_to_jiffies(RETRY_MS);
+	group->state = GROUP_FAILED;
+	list_move_tail(&group->live, &d->failed);
+	if (atomic_inc_return(&d->failing) == 1) {
+		const char *name = dm_table_device_name(fs->ti->table);
+
+		DMERR("%s: stripe %llu cannot be written to %s (%d): it is kept and tried again",
+		      name, group->stripe, fs->dev->name, blk_status_to_errno(group->status));
+		DMERR("%s: writes go through meanwhile; when %s is repaired, send: retry",
+		      name, fs->dev->name);
+		dm_table_event(fs->ti->table);
+	}
+	end_held(group, group->status);
+	fail_successor(d, group);
+}
+
+static void take_written(struct destager *d, struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+
+	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES : COUNT_PARTIAL_STRIPES, 1);
+	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
+	list_del_init(&group->live);
+	end_held(group, BLK_STS_OK);
+	if (staging_forget(fs, group))
+		staging_release(fs, group);
+}
+
+static void take_done(struct destager *d)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&d->done));
+	struct stripe_group *group, *next;
+
+	llist_for_each_entry_safe(group, next, list, done) {
+		d->inflight--;
+		if (group->status)
+			take_failed(d, group);
+		else
+			take_written(d, group);
+	}
+}
+
+static void take_open(struct destager *d, struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+
+	if (!group->known) {
+		group->known = true;
+		group->epoch = d->epoch;
+		group->born = jiffies;
+		tree_insert(d, group);
+		list_add_tail(&group->live, &d->live);
+	}
+	if (is_whole(fs, group) && list_empty(&group->full_link)) {
+		group->whole_since = jiffies;
+		list_add_tail(&group->full_link, &d->full);
+	}
+	if (READ_ONCE(group->urgent) && list_empty(&group->urgent_link)) {
+		list_add_tail(&group->urgent_link, &d->urgent);
+		/* It may be above a failed one, whose next try then answers its writer. */
+		if (atomic_read(&d->failing))
+			d->retry = true;
+	}
+}
+
+static void take_inbox(struct destager *d)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&d->inbox));
+	struct fullstripe *fs = fullstripe_of(d);
+	struct stripe_group *group, *next;
+
+	llist_for_each_entry_safe(group, next, list, inbox) {
+		struct shard *shard = staging_shard(fs, group->stripe);
+		enum group_state state;
+		bool pinned;
+
+		spin_lock_irq(&shard->lock);
+		clear_bit(0, &group->announced);
+		state = group->state;
+		pinned = group->pins;
+		spin_unlock_irq(&shard->lock);
+
+		if (state == GROUP_OPEN)
+			take_open(d, group);
+		else if (state == GROUP_SEALED && !pinned)
+			start_alone(d, group);
+		else if (state == GROUP_WRITTEN && !pinned)
+			staging_release(fs, group);
+	}
+}
+
+static void set_alarm(struct destager *d)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	unsigned long hold = msecs_to_jiffies(setting(fs, SETTING_HOLD_MS));
+	unsigned long next = MAX_JIFFY_OFFSET;
+	struct stripe_group *group;
+
+	list_for_each_entry(group, &d->live, live) {
+		/* With no room to start it, the next completion is what matters. */
+		if (group->state != GROUP_OPEN || !may_start(d))
+			continue;
+		next = max_t(long, group->born + hold - jiffies, 1);
+		break;
+	}
+	if (!list_empty(&d->failed))
+		next = min_t(unsigned long, next, max_t(long, d->retry_at - jiffies, 1));
+	if (next != MAX_JIFFY_OFFSET)
+		mod_delayed_work(d->wq, &d->alarm, next);
+}
+
+static void alarm_rings(struct work_struct *work)
+{
+	struct destager *d = container_of(to_delayed_work(work), struct destager, alarm);
+
+	if (atomic_read(&d->failing) && time_after_eq(jiffies, READ_ONCE(d->retry_at)))
+		WRITE_ONCE(d->retry, true);
+	queue_work(d->wq, &d->work);
+}
+
+static void destager_work(struct work_struct *work)
+{
+	struct destager *d = container_of(work, struct destager, work);
+	struct fullstripe *fs = fullstripe_of(d);
+
+	take_done(d);
+	take_flushes(d);
+	take_inbox(d);
+	seal_epoch(d);
+	if (xchg(&d->retry, false))
+		retry_failed(d);
+	staging_unstall(fs);
+	start_some(d);
+	answer_flushes(d);
+	set_alarm(d);
+	if (wq_has_sleeper(&fs->staging.idle))
+		wake_up(&fs->staging.idle);
+}
+
+/**
+ * destager_retry() - try again to write what could not be written.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void destager_retry(struct fullstripe *fs)
+{
+	WRITE_ONCE(fs->destager.retry, true);
+	destager_kick(fs);
+}
+
+static bool is_drained(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+	int failing = atomic_read(&d->failing);
+
+	/* What has failed stays; all else must be gone. */
+	if (failing)
+		return atomic_read(&fs->staging.used) <= failing;
+	return staging_is_empty(fs);
+}
+
+/**
+ * destager_drain() - write everything that is staged.
+ * @fs: the target.
+ *
+ * What is accepted while it waits is written too, if it comes before the last is out.
+ *
+ * Context: may sleep.
+ * Return: 0, or -EIO if some of it could not be written; that stays staged.
+ */
+int destager_drain(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+
+	atomic_inc(&d->drain);
+	destager_retry(fs);
+	flush_work(&d->work);
+	wait_event(fs->staging.idle, is_drained(fs));
+	atomic_dec(&d->drain);
+	return atomic_read(&d->failing) ? -EIO : 0;
+}
+
+/**
+ * destager_set_geometry() - follow a change of the stripes.
+ * @fs: the target; nothing is staged.
+ */
+void destager_set_geometry(struct fullstripe *fs)
+{
+	unsigned int rows = DIV_ROUND_UP(fs->geo.chunk_sectors, ROW_SECTORS);
+
+	fs->destager.inflight_max = max(MD_ROWS / rows, 1U);
+}
+
+/**
+ * destager_init() - set the destager of a target up.
+ * @fs: the target, with its geometry set.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int destager_init(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+
+	INIT_WORK(&d->work, destager_work);
+	INIT_DELAYED_WORK(&d->alarm, alarm_rings);
+	INIT_WORK(&d->flush_work, flush_lower);
+	init_llist_head(&d->inbox);
+	init_llist_head(&d->done);
+	spin_lock_init(&d->flush_lock);
+	bio_list_init(&d->flushes);
+	bio_list_init(&d->flushing);
+	d->open = RB_ROOT;
+	INIT_LIST_HEAD(&d->live);
+	INIT_LIST_HEAD(&d->full);
+	INIT_LIST_HEAD(&d->urgent);
+	INIT_LIST_HEAD(&d->failed);
+	destager_set_geometry(fs);
+	d->wq = alloc_workqueue("fullstripe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return d->wq ? 0 : -ENOMEM;
+}
+
+/**
+ * destager_exit() - stop the destager.
+ * @fs: the target; no I/O is under way, what could be written is written.
+ *
+ * Context: may sleep.
+ */
+void destager_exit(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+
+	if (!d->wq)
+		return;
+	/* Each may queue the other: the alarm is set by the work. */
+	cancel_delayed_work_sync(&d->alarm);
+	cancel_work_sync(&d->work);
+	cancel_delayed_work_sync(&d->alarm);
+	destroy_workqueue(d->wq);
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the rooms of the module share: one target instance and the calls between
+ * the rooms. From the top down: target, sysfs, destage, staging; each knows only
+ * those below it, but for the notices that staging sends up to destage.
+ */
+#ifndef FULLSTRIPE_H
+#define FULLSTRIPE_H
+
+#include <linux/bio.h>
+#include <linux/device-mapper.h>
+#include <linux/hash.h>
+#include <linux/kobject.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/workqueue.h>
+
+#include "blockmap.h"
+#include "geometry.h"
+#include "pool.h"
+#include "settings.h"
+
+#define DM_MSG_PREFIX "fullstripe"
+
+#define PAGE_SECTORS_OF(sectors) DIV_ROUND_UP(sectors, PAGE_SECTORS)
+
+/* Stripes that one bypassing bio can cover; longer ones are cut. */
+#define BYPASS_STRIPES_MAX 4
+
+#define SHARD_BITS	6
+#define BUCKET_BITS	4
+
+/**
+ * enum group_state - the life of a stripe group.
+ * @GROUP_OPEN: takes writes.
+ * @GROUP_SEALED: takes none any more; waits for those that are being copied.
+ * @GROUP_INFLIGHT: being written to the lower device.
+ * @GROUP_FAILED: could not be written; kept, readable, tried again.
+ * @GROUP_WRITTEN: on the lower device; waits for its last reader.
+ */
+enum group_state {
+	GROUP_OPEN,
+	GROUP_SEALED,
+	GROUP_INFLIGHT,
+	GROUP_FAILED,
+	GROUP_WRITTEN,
+};
+
+/**
+ * struct stripe_group - one generation of a stripe's staged writes.
+ *
+ * A stripe has at most two: an open one, and an older one that is sealed, in
+ * flight or failed. A write never touches data under destage: it goes to the
+ * open one, which is sealed only when the older one is gone.
+ *
+ * Under the shard's lock:
+ * @hash: in the shard's bucket.
+ * @stripe: number of the stripe.
+ * @state: enum group_state.
+ * @pins: copies under way, in or out; pages stay while there are any.
+ * @nr_dirty: staged sectors.
+ * @copied: true: the data is in @pages and its writers were told so; false
+ *	(writethrough): the data is in the bios of @held.
+ * @fua: some of it must be on stable storage when it is written.
+ * @urgent: somebody waits for it; write it without any hold.
+ * @recent: written to since the sweep last passed.
+ * @held: bios to complete when the stripe is written (copied), or to write and
+ *	complete (not copied; ascending).
+ * @dirty: staged sectors, a bit each.
+ * @pages: staged pages, NULL where nothing was staged.
+ *
+ * Under @copy_lock: the contents of @pages while the group is open. Innermost.
+ *
+ * Shared without a lock:
+ * @announced: the group is on the destager's inbox.
+ * @inbox: link on it.
+ * @pending: bios in flight, and one for the submitter.
+ * @status: first error of the bios in flight.
+ * @done: link on the destager's done list. The last thing that a completion
+ *	touches: a group is freed only when it has come through that list.
+ *
+ * Used by the destager's work alone:
+ * @node: in the tree of open groups.
+ * @live: in the list of groups, oldest first; or in the list of failed ones.
+ * @full_link: in the list of whole open groups.
+ * @urgent_link: in the list of urgent open groups.
+ * @batch: list of groups that leave together; headed by the leader.
+ * @batch_link: in the leader's @batch.
+ * @work: writes the leader's batch.
+ * @epoch: the flush epoch in which the destager first saw the group.
+ * @born: jiffies of then.
+ * @whole_since: jiffies when it was seen to be whole.
+ * @known: the destager has it in its lists.
+ */
+struct stripe_group {
+	struct hlist_node hash;
+	u64 stripe;
+	enum group_state state;
+	unsigned int pins;
+	u32 nr_dirty;
+	bool copied;
+	bool fua;
+	bool urgent;
+	bool recent;
+	struct bio_list held;
+	unsigned long *dirty;
+
+	spinlock_t copy_lock;	/* contents of @pages */
+
+	unsigned long announced;
+	struct llist_node inbox;
+	atomic_t pending;
+	blk_status_t status;
+	struct llist_node done;
+
+	struct fullstripe *fs;
+	struct rb_node node;
+	struct list_head live;
+	struct list_head full_link;
+	struct list_head urgent_link;
+	struct list_head batch;
+	struct list_head batch_link;
+	struct work_struct work;
+	u64 epoch;
+	unsigned long born;
+	unsigned long whole_since;
+	bool known;
+
+	struct page *pages[];
+};
+
+/**
+ * struct bypass - a stripe that a bio is writing straight to the lower device.
+ * @link: in the shard's list of them; under the shard's lock.
+ * @stripe: number of the stripe.
+ * @awaited: the destager was turned away because of it.
+ */
+struct bypass {
+	struct list_head link;
+	u64 stripe;
+	bool awaited;
+};
+
+/**
+ * enum io_kind - what is owed when a bio of the target completes.
+ * @IO_PLAIN: nothing.
+ * @IO_BYPASS: its stripes are marked as bypassed.
+ * @IO_UNMARKED: it is counted as a write that no stripe knows of.
+ * @IO_HELD: a group waits for it.
+ */
+enum io_kind {
+	IO_PLAIN,
+	IO_BYPASS,
+	IO_UNMARKED,
+	IO_HELD,
+};
+
+/**
+ * struct fullstripe_io - what the target keeps with each of its bios.
+ * @kind: enum io_kind.
+ * @nr_bypass: used entries of @bypass.
+ * @generation: which counter of unmarked writes it is in.
+ * @group: the group that waits for it.
+ * @bypass: the stripes it is writing.
+ */
+struct fullstripe_io {
+	enum io_kind kind;
+	u8 nr_bypass;
+	u8 generation;
+	struct stripe_group *group;
+	struct bypass bypass[BYPASS_STRIPES_MAX];
+};
+
+/**
+ * struct shard - one part of the table of stripe groups.
+ * @lock: for @buckets, @bypasses and what struct stripe_group says. Taken from
+ *	interrupts.
+ * @buckets: groups by stripe.
+ * @bypasses: bypassing writes; few, so a list.
+ */
+struct shard {
+	spinlock_t lock;	/* all of the shard and its groups */
+	struct hlist_head buckets[1 << BUCKET_BITS];
+	struct list_head bypasses;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * enum staging_gate - whether writes are staged. Read under rcu_read_lock() until
+ *	the write is on a shard's lists or counted as unmarked; so after
+ *	synchronize_rcu() nobody acts on an older value.
+ * @GATE_OPEN: they are.
+ * @GATE_CLOSING: no new stripe is; what is staged drains.
+ * @GATE_PASSING: nothing is staged, every bio passes, no stripe is looked up.
+ */
+enum staging_gate {
+	GATE_OPEN,
+	GATE_CLOSING,
+	GATE_PASSING,
+};
+
+/**
+ * struct staging - the bounded memory of accepted writes.
+ * @shards: the stripe groups.
+ * @pages: free pages.
+ * @groups: free groups.
+ * @nr_pages: pages that the high water mark allows.
+ * @excess_pages: pages to free when they come back, after the mark was lowered.
+ * @nr_groups: groups that exist.
+ * @bypass_stripes: stripes that the lower device takes in one bio; 0 if not one.
+ * @used: groups in use.
+ * @copied: groups in use that hold copied data.
+ * @bypasses: bypass marks in use.
+ * @unmarked: writes in flight that no stripe knows of (edges of the device;
+ *	everything while the gate is passing), by generation.
+ * @generation: which of them counts new ones.
+ * @gate: enum staging_gate.
+ * @stalled: memory ran out: writes that need some are parked until the low
+ *	water mark is reached.
+ * @parked_lock: for @parked. Taken inside nothing.
+ * @parked: bios that wait, each within one stripe, first come first served.
+ * @parked_work: tries them again.
+ * @straight_lock: for @straight.
+ * @straight: bios that cover one stripe wider than the lower device takes at
+ *	once; they leave through @straight_work in one plug.
+ * @idle: woken when a group, a bypass or an unmarked write went away and
+ *	somebody may be waiting for that.
+ */
+struct staging {
+	struct shard shards[1 << SHARD_BITS];
+	struct pool pages;
+	struct pool groups;
+	unsigned long nr_pages;
+	atomic_long_t excess_pages;
+	unsigned long nr_groups;
+	unsigned int bypass_stripes;
+	atomic_t used;
+	atomic_t copied;
+	atomic_t bypasses;
+	atomic_t unmarked[2];
+	u8 generation;
+	enum staging_gate gate;
+	bool stalled;
+	spinlock_t parked_lock;		/* @parked */
+	struct bio_list parked;
+	struct work_struct parked_work;
+	spinlock_t straight_lock;	/* @straight */
+	struct bio_list straight;
+	struct work_struct straight_work;
+	wait_queue_head_t idle;
+};
+
+/**
+ * struct destager - decides what is written next, and when a flush is done.
+ * @wq: its own; WQ_UNBOUND and WQ_MEM_RECLAIM.
+ * @work: the one place where decisions are made; never runs twice at a time,
+ *	which is what protects the members below "work alone".
+ * @alarm: queues @work when the next deadline is reached.
+ * @inbox: groups that @work shall look at.
+ * @done: groups whose bios have all completed.
+ * @flush_lock: for @flushes.
+ * @flushes: flush bios that wait for the next epoch.
+ * @drain: when not zero, everything is written without hold.
+ * @held_back: nothing is written: unmarked writes may be under way to stripes
+ *	that are staged anew.
+ * @retry: try the failed groups again.
+ * @retry_at: jiffies when they are tried again by themselves.
+ * @failing: groups in state GROUP_FAILED; writes are not staged meanwhile.
+ *
+ * Work alone:
+ * @open: open groups by stripe.
+ * @live: all groups but failed ones, oldest first.
+ * @full: whole open groups, by the time they became so.
+ * @urgent: open groups that somebody waits for.
+ * @failed: groups in state GROUP_FAILED.
+ * @epoch: given to groups that are seen for the first time.
+ * @flushing: flush bios that wait for all groups up to @flush_epoch.
+ * @flush_epoch: see there.
+ * @flush_state: where that stands.
+ * @flush_status: the lower device's answer.
+ * @flush_bio: the flush of the lower device.
+ * @flush_work: submits it, as md may sleep.
+ * @inflight: stripes being written.
+ * @inflight_max: how many may be: what fits into three quarters of md's default
+ *	stripe cache of 256 rows, since a submitter that has to wait for rows
+ *	loses its plug and with it whole stripes.
+ * @cursor: where the address sweep goes on.
+ */
+struct destager {
+	struct workqueue_struct *wq;
+	struct work_struct work;
+	struct delayed_work alarm;
+	struct llist_head inbox;
+	struct llist_head done;
+	spinlock_t flush_lock;		/* @flushes */
+	struct bio_list flushes;
+	atomic_t drain;
+	bool held_back;
+	bool retry;
+	unsigned long retry_at;
+	atomic_t failing;
+
+	struct rb_root open;
+	struct list_head live;
+	struct list_head full;
+	struct list_head urgent;
+	struct list_head failed;
+	u64 epoch;
+	struct bio_list flushing;
+	u64 flush_epoch;
+	enum {
+		FLUSH_NONE,
+		FLUSH_DESTAGING,
+		FLUSH_SENT,
+		FLUSH_ANSWERED,
+	} flush_state;
+	blk_status_t flush_status;
+	struct bio flush_bio;
+	struct work_struct flush_work;
+	unsigned int inflight;
+	unsigned int inflight_max;
+	u64 cursor;
+};
+
+/**
+ * enum counter - what is counted for stats/. Bytes, or numbers of events.
+ * @COUNT_ACCEPTED_BYTES: copied into staging.
+ * @COUNT_HELD_BYTES: held without a copy.
+ * @COUNT_BYPASSED_BYTES: written straight through.
+ * @COUNT_EDGE_BYTES: written to the cut stripes at the device's ends.
+ * @COUNT_STAGED_READ_BYTES: read from staging.
+ * @COUNT_DESTAGED_BYTES: written from staging, or from what was held.
+ * @COUNT_WHOLE_STRIPES: stripes destaged whole.
+ * @COUNT_PARTIAL_STRIPES: stripes destaged in part.
+ * @COUNT_FLUSHES: flush requests.
+ * @COUNT_FUA_WRITES: writes with FUA.
+ * @COUNT_PARKED: writes that had to wait for memory.
+ * @COUNT_DESTAGE_ERRORS: stripes that could not be written, each try.
+ * @NR_COUNTERS: how many there are.
+ */
+enum counter {
+	COUNT_ACCEPTED_BYTES,
+	COUNT_HELD_BYTES,
+	COUNT_BYPASSED_BYTES,
+	COUNT_EDGE_BYTES,
+	COUNT_STAGED_READ_BYTES,
+	COUNT_DESTAGED_BYTES,
+	COUNT_WHOLE_STRIPES,
+	COUNT_PARTIAL_STRIPES,
+	COUNT_FLUSHES,
+	COUNT_FUA_WRITES,
+	COUNT_PARKED,
+	COUNT_DESTAGE_ERRORS,
+	NR_COUNTERS,
+};
+
+struct counters {
+	u64 value[NR_COUNTERS];
+};
+
+/**
+ * struct fullstripe - one target.
+ * @ti: its dm target.
+ * @dev: the lower device.
+ * @start: first sector on it.
+ * @settings_lock: serialises changes of @settings and what follows from them.
+ *	Suspend waits for sysfs handlers, so it must never take this.
+ * @settings: the keys' values; single ones are read without the lock.
+ * @around: what they were completed from.
+ * @geo: the stripes; changes only while the gate is passing.
+ * @staging: accepted writes.
+ * @destager: writes them.
+ * @bios: bios for destaging.
+ * @counters: see enum counter.
+ * @suspending: the destager drains for a suspend; changes only in suspend and resume.
+ * @kobj: the sysfs folder, NULL when there is none; changes only in suspend and resume.
+ * @reboot: drains at reboot.
+ */
+struct fullstripe {
+	struct dm_target *ti;
+	struct dm_dev *dev;
+	sector_t start;
+	struct mutex settings_lock;	/* changes of @settings */
+	struct settings settings;
+	struct surroundings around;
+	struct geometry geo;
+	struct staging staging;
+	struct destager destager;
+	struct bio_set bios;
+	struct counters __percpu *counters;
+	bool suspending;
+	struct kobject *kobj;
+	struct notifier_block reboot;
+};
+
+static inline struct fullstripe_io *fullstripe_io(struct bio *bio)
+{
+	return dm_per_bio_data(bio, sizeof(struct fullstripe_io));
+}
+
+static inline u64 setting(const struct fullstripe *fs, enum setting key)
+{
+	return READ_ONCE(fs->settings.value[key]);
+}
+
+static inline void count(struct fullstripe *fs, enum counter which, u64 n)
+{
+	this_cpu_add(fs->counters->value[which], n);
+}
+
+/* target.c */
+int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text,
+		   const char **error);
+void fullstripe_remap(struct fullstripe *fs, struct bio *bio);
+u64 fullstripe_counter(const struct fullstripe *fs, enum counter which);
+void fullstripe_reset_counters(struct fullstripe *fs);
+
+/* sysfs.c */
+int fullstripe_sysfs_add(struct fullstripe *fs);
+void fullstripe_sysfs_remove(struct fullstripe *fs);
+
+/* destage.c */
+int destager_init(struct fullstripe *fs);
+void destager_exit(struct fullstripe *fs);
+void destager_set_geometry(struct fullstripe *fs);
+void destager_kick(struct fullstripe *fs);
+void destager_announce(struct fullstripe *fs, struct stripe_group *group);
+void destager_put(struct stripe_group *group);
+void destager_flush(struct fullstripe *fs, struct bio *bio);
+void destager_retry(struct fullstripe *fs);
+int destager_drain(struct fullstripe *fs);
+
+/* staging.c */
+void staging_setup(struct fullstripe *fs);
+int staging_init(struct fullstripe *fs);
+void staging_exit(struct fullstripe *fs);
+int staging_resize(struct fullstripe *fs, u64 high_water_bytes);
+int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo);
+int staging_write(struct fullstripe *fs, struct bio *bio);
+int staging_read(struct fullstripe *fs, struct bio *bio);
+void staging_end_io(struct fullstripe *fs, struct bio *bio);
+bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_idle,
+		  bool *pinned);
+void staging_release(struct fullstripe *fs, struct stripe_group *group);
+bool staging_forget(struct fullstripe *fs, struct stripe_group *group);
+u64 staging_occupied_bytes(const struct fullstripe *fs);
+u64 staging_staged_bytes(const struct fullstripe *fs);
+void staging_unstall(struct fullstripe *fs);
+bool staging_is_empty(struct fullstripe *fs);
+
+static inline struct shard *staging_shard(struct fullstripe *fs, u64 stripe)
+{
+	return &fs->staging.shards[hash_64(stripe, SHARD_BITS)];
+}
+
+#endif

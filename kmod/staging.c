@@ -1,0 +1,1073 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Staging: accepted writes by stripe, in bounded memory that was allocated ahead.
+ *
+ * DOC: order
+ *
+ * The order that a disk owes is between requests of which one completed before
+ * the other was submitted. It is kept by these rules, each per stripe and under
+ * the lock of the stripe's shard:
+ *
+ * - A write that covers whole stripes bypasses staging, but only where no group
+ *   exists for the stripe, and it leaves a mark for as long as it is in flight.
+ * - A group is sealed for destage only when no older group and no bypass mark of
+ *   its stripe is left. So what was accepted later is also written later.
+ * - A read takes each sector from the open group, else from the older group, else
+ *   from the lower device. A group leaves the table only when it is written.
+ *
+ * Writes to the cut stripes at the two ends of the device are never staged.
+ */
+#include <linux/blkdev.h>
+#include <linux/hash.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "fullstripe.h"
+
+/* Groups for each stripe's worth of memory: a stripe may be staged thinly. */
+#define GROUPS_PER_STRIPE 16
+
+static struct hlist_head *bucket_of(struct fullstripe *fs, u64 stripe)
+{
+	u32 hash = hash_64(stripe, SHARD_BITS + BUCKET_BITS);
+
+	return &staging_shard(fs, stripe)->buckets[hash & ((1 << BUCKET_BITS) - 1)];
+}
+
+/* The two generations of a stripe; shard locked. */
+static void find_groups(struct fullstripe *fs, u64 stripe, struct stripe_group **open,
+			struct stripe_group **older)
+{
+	struct stripe_group *group;
+
+	*open = NULL;
+	*older = NULL;
+	hlist_for_each_entry(group, bucket_of(fs, stripe), hash) {
+		if (group->stripe != stripe)
+			continue;
+		if (group->state == GROUP_OPEN)
+			*open = group;
+		else
+			*older = group;
+	}
+}
+
+static void wake_if_awaited(struct fullstripe *fs)
+{
+	/* Pairs with the barrier in prepare_to_wait(). */
+	if (wq_has_sleeper(&fs->staging.idle))
+		wake_up(&fs->staging.idle);
+}
+
+/*
+ * Memory
+ */
+
+static void free_pages_list(struct list_head *pages)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, pages, lru) {
+		list_del(&page->lru);
+		__free_page(page);
+	}
+}
+
+static int alloc_pages_list(unsigned long count, struct list_head *pages)
+{
+	while (count--) {
+		struct page *page = alloc_page(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+
+		if (!page) {
+			free_pages_list(pages);
+			return -ENOMEM;
+		}
+		list_add(&page->lru, pages);
+		cond_resched();
+	}
+	return 0;
+}
+
+static void give_pages(struct fullstripe *fs, unsigned int count, struct list_head *pages)
+{
+	struct staging *st = &fs->staging;
+
+	while (unlikely(atomic_long_read(&st->excess_pages) > 0) && count) {
+		struct page *page;
+
+		if (atomic_long_dec_if_positive(&st->excess_pages) < 0)
+			break;
+		page = list_first_entry(pages, struct page, lru);
+		list_del(&page->lru);
+		__free_page(page);
+		count--;
+	}
+	pool_give(&st->pages, count, pages);
+}
+
+/**
+ * staging_resize() - move the high water mark.
+ * @fs: the target; settings_lock held.
+ * @high_water_bytes: the new mark. What is staged above it stays until it is written.
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENOMEM and nothing changed.
+ */
+int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
+{
+	struct staging *st = &fs->staging;
+	unsigned long want = high_water_bytes >> PAGE_SHIFT;
+	LIST_HEAD(pages);
+	int r;
+
+	if (want > st->nr_pages) {
+		unsigned long more = want - st->nr_pages;
+
+		r = alloc_pages_list(more, &pages);
+		if (r)
+			return r;
+		pool_give(&st->pages, more, &pages);
+	} else {
+		unsigned long less = st->nr_pages - want;
+
+		while (less && pool_take(&st->pages, 1, &pages))
+			less--;
+		free_pages_list(&pages);
+		atomic_long_add(less, &st->excess_pages);
+	}
+	WRITE_ONCE(st->nr_pages, want);
+	return 0;
+}
+
+static void free_groups_list(struct list_head *groups)
+{
+	struct stripe_group *group, *next;
+
+	list_for_each_entry_safe(group, next, groups, live) {
+		list_del(&group->live);
+		kvfree(group);
+	}
+}
+
+static struct stripe_group *alloc_group(struct fullstripe *fs, const struct geometry *geo)
+{
+	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
+	struct stripe_group *group;
+
+	group = kvzalloc(struct_size(group, pages, nr_pages) +
+			 BITS_TO_LONGS(geo->stripe_sectors) * sizeof(long), GFP_KERNEL);
+	if (!group)
+		return NULL;
+	group->dirty = (unsigned long *)&group->pages[nr_pages];
+	group->fs = fs;
+	spin_lock_init(&group->copy_lock);
+	bio_list_init(&group->held);
+	INIT_LIST_HEAD(&group->live);
+	INIT_LIST_HEAD(&group->full_link);
+	INIT_LIST_HEAD(&group->urgent_link);
+	INIT_LIST_HEAD(&group->batch);
+	INIT_LIST_HEAD(&group->batch_link);
+	return group;
+}
+
+static int alloc_groups_list(struct fullstripe *fs, const struct geometry *geo,
+			     unsigned long count, struct list_head *groups)
+{
+	while (count--) {
+		struct stripe_group *group = alloc_group(fs, geo);
+
+		if (!group) {
+			free_groups_list(groups);
+			return -ENOMEM;
+		}
+		list_add(&group->live, groups);
+		cond_resched();
+	}
+	return 0;
+}
+
+static unsigned long groups_wanted(const struct geometry *geo, unsigned long nr_pages)
+{
+	unsigned long pages_each = max(geo->stripe_sectors / PAGE_SECTORS / GROUPS_PER_STRIPE, 1U);
+
+	return max(nr_pages / pages_each, 2UL * BYPASS_STRIPES_MAX);
+}
+
+/* How many stripes the lower device takes in one bio without cutting it. */
+static unsigned int bypass_limit(struct fullstripe *fs, const struct geometry *geo)
+{
+	unsigned int max_sectors = queue_max_sectors(bdev_get_queue(fs->dev->bdev));
+
+	return min(max_sectors / geo->stripe_sectors, (unsigned int)BYPASS_STRIPES_MAX);
+}
+
+static void take_all_groups(struct fullstripe *fs, struct list_head *groups)
+{
+	while (pool_take(&fs->staging.groups, 1, groups))
+		;
+}
+
+/* A free group for @stripe, in the table; shard locked. */
+static struct stripe_group *new_group(struct fullstripe *fs, u64 stripe, bool copied)
+{
+	struct staging *st = &fs->staging;
+	struct stripe_group *group;
+	LIST_HEAD(groups);
+
+	if (!pool_take(&st->groups, 1, &groups))
+		return NULL;
+	group = list_first_entry(&groups, struct stripe_group, live);
+	list_del_init(&group->live);
+	group->stripe = stripe;
+	group->state = GROUP_OPEN;
+	group->copied = copied;
+	hlist_add_head(&group->hash, bucket_of(fs, stripe));
+	atomic_inc(&st->used);
+	if (copied)
+		atomic_inc(&st->copied);
+	return group;
+}
+
+/**
+ * staging_forget() - take a written group out of the table.
+ * @fs: the target.
+ * @group: a group that nobody will announce through a completion any more.
+ *
+ * Context: destager's work.
+ * Return: true if nobody uses it and it can be released; false if its last reader
+ * will announce it.
+ */
+bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
+{
+	struct shard *shard = staging_shard(fs, group->stripe);
+	bool unused;
+
+	spin_lock_irq(&shard->lock);
+	if (!hlist_unhashed(&group->hash))
+		hlist_del_init(&group->hash);
+	group->state = GROUP_WRITTEN;
+	unused = !group->pins && !test_bit(0, &group->announced);
+	spin_unlock_irq(&shard->lock);
+	return unused;
+}
+
+/**
+ * staging_release() - give a group and its pages back.
+ * @fs: the target.
+ * @group: a group for which staging_forget() returned true.
+ *
+ * Context: destager's work.
+ */
+void staging_release(struct fullstripe *fs, struct stripe_group *group)
+{
+	struct staging *st = &fs->staging;
+	unsigned int nr_pages = DIV_ROUND_UP(fs->geo.stripe_sectors, PAGE_SECTORS);
+	unsigned int i, count = 0;
+	bool copied = group->copied;
+	LIST_HEAD(items);
+
+	for (i = 0; copied && i < nr_pages; i++) {
+		if (!group->pages[i])
+			continue;
+		list_add(&group->pages[i]->lru, &items);
+		group->pages[i] = NULL;
+		count++;
+	}
+	give_pages(fs, count, &items);
+
+	bitmap_zero(group->dirty, fs->geo.stripe_sectors);
+	group->nr_dirty = 0;
+	group->fua = false;
+	group->urgent = false;
+	group->recent = false;
+	group->status = BLK_STS_OK;
+	group->known = false;
+	list_add(&group->live, &items);
+	pool_give(&st->groups, 1, &items);
+
+	if (copied)
+		atomic_dec(&st->copied);
+	atomic_dec(&st->used);
+	wake_if_awaited(fs);
+}
+
+/**
+ * staging_occupied_bytes() - how much of the high water mark is used.
+ * @fs: the target.
+ *
+ * Counted in pages; or in groups where these are nearer to their end, as when
+ * stripes are staged thinly.
+ *
+ * Return: bytes.
+ */
+u64 staging_occupied_bytes(const struct fullstripe *fs)
+{
+	const struct staging *st = &fs->staging;
+	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
+	u64 by_groups = div64_ul(atomic_read(&st->used) * high, st->nr_groups);
+
+	return max(staging_staged_bytes(fs), by_groups);
+}
+
+/**
+ * staging_staged_bytes() - memory that staged data takes.
+ * @fs: the target.
+ *
+ * Return: bytes, in whole pages.
+ */
+u64 staging_staged_bytes(const struct fullstripe *fs)
+{
+	const struct staging *st = &fs->staging;
+	unsigned long total = READ_ONCE(st->nr_pages) + atomic_long_read(&st->excess_pages);
+	unsigned long free = pool_available(&st->pages);
+
+	return total > free ? (u64)(total - free) << PAGE_SHIFT : 0;
+}
+
+/**
+ * staging_is_empty() - whether nothing is staged, held or parked.
+ * @fs: the target.
+ *
+ * Return: true if so.
+ */
+bool staging_is_empty(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+	bool empty;
+
+	spin_lock_irq(&st->parked_lock);
+	empty = bio_list_empty(&st->parked) && !work_busy(&st->parked_work);
+	spin_unlock_irq(&st->parked_lock);
+	return empty && !atomic_read(&st->used);
+}
+
+/*
+ * Copying
+ */
+
+/*
+ * Copy between a bio and the pages of a pinned group, from sector @first of the
+ * stripe on. A page at a time under the lock that keeps sectors of concurrent
+ * writers from mixing.
+ */
+static void copy_bio(struct stripe_group *group, struct bio *bio, u32 first, bool in)
+{
+	size_t at = (size_t)first << SECTOR_SHIFT;
+	struct bvec_iter iter;
+	struct bio_vec bv;
+
+	bio_for_each_segment(bv, bio, iter) {
+		char *data = bvec_kmap_local(&bv);
+		size_t done = 0;
+
+		while (done < bv.bv_len) {
+			size_t n = min_t(size_t, bv.bv_len - done, PAGE_SIZE - offset_in_page(at));
+			char *staged = page_address(group->pages[at >> PAGE_SHIFT]) +
+				       offset_in_page(at);
+
+			spin_lock(&group->copy_lock);
+			if (in)
+				memcpy(staged, data + done, n);
+			else
+				memcpy(data + done, staged, n);
+			spin_unlock(&group->copy_lock);
+			done += n;
+			at += n;
+		}
+		kunmap_local(data);
+		if (!in)
+			flush_dcache_page(bv.bv_page);
+	}
+}
+
+static void unpin(struct fullstripe *fs, struct stripe_group *group)
+{
+	struct shard *shard = staging_shard(fs, group->stripe);
+	unsigned long flags;
+
+	spin_lock_irqsave(&shard->lock, flags);
+	if (!--group->pins && (group->state == GROUP_SEALED || group->state == GROUP_WRITTEN))
+		destager_announce(fs, group);
+	spin_unlock_irqrestore(&shard->lock, flags);
+}
+
+/*
+ * Writes
+ */
+
+static void park(struct fullstripe *fs, struct bio *bio)
+{
+	struct staging *st = &fs->staging;
+	unsigned long flags;
+
+	count(fs, COUNT_PARKED, 1);
+	spin_lock_irqsave(&st->parked_lock, flags);
+	bio_list_add(&st->parked, bio);
+	WRITE_ONCE(st->stalled, true);
+	spin_unlock_irqrestore(&st->parked_lock, flags);
+	destager_kick(fs);
+}
+
+/* Mark one stripe as being written past staging; shard locked. */
+static void mark_bypass(struct fullstripe *fs, struct shard *shard, struct fullstripe_io *io,
+			u64 stripe)
+{
+	struct bypass *bypass = &io->bypass[io->nr_bypass++];
+
+	io->kind = IO_BYPASS;
+	bypass->stripe = stripe;
+	bypass->awaited = false;
+	list_add(&bypass->link, &shard->bypasses);
+	atomic_inc(&fs->staging.bypasses);
+}
+
+/* Mark up to @max stripes from @stripe on that no group exists for. */
+static unsigned int mark_bypasses(struct fullstripe *fs, struct fullstripe_io *io, u64 stripe,
+				  unsigned int max)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < max && geometry_is_whole(&fs->geo, stripe + nr); nr++) {
+		struct shard *shard = staging_shard(fs, stripe + nr);
+		struct stripe_group *open, *older;
+		unsigned long flags;
+
+		spin_lock_irqsave(&shard->lock, flags);
+		find_groups(fs, stripe + nr, &open, &older);
+		if (!open && !older)
+			mark_bypass(fs, shard, io, stripe + nr);
+		spin_unlock_irqrestore(&shard->lock, flags);
+		if (open || older)
+			break;
+	}
+	return nr;
+}
+
+static void end_bypass(struct fullstripe *fs, struct fullstripe_io *io)
+{
+	bool awaited = false;
+	unsigned int i;
+
+	for (i = 0; i < io->nr_bypass; i++) {
+		struct shard *shard = staging_shard(fs, io->bypass[i].stripe);
+		unsigned long flags;
+
+		spin_lock_irqsave(&shard->lock, flags);
+		list_del(&io->bypass[i].link);
+		awaited |= io->bypass[i].awaited;
+		spin_unlock_irqrestore(&shard->lock, flags);
+	}
+	if (awaited)
+		destager_kick(fs);
+	if (atomic_sub_and_test(io->nr_bypass, &fs->staging.bypasses))
+		wake_if_awaited(fs);
+}
+
+/* Keep held bios ascending; they nearly always come so. */
+static void insert_held(struct bio_list *held, struct bio *bio)
+{
+	struct bio **at = &held->head;
+
+	if (!held->head || held->tail->bi_iter.bi_sector <= bio->bi_iter.bi_sector) {
+		bio_list_add(held, bio);
+		return;
+	}
+	while ((*at)->bi_iter.bi_sector <= bio->bi_iter.bi_sector)
+		at = &(*at)->bi_next;
+	bio->bi_next = *at;
+	*at = bio;
+}
+
+/* Account sectors as staged and tell the destager if it has to know; shard locked. */
+static void mark_dirty(struct fullstripe *fs, struct stripe_group *group, u32 first, u32 sectors,
+		       bool urgent)
+{
+	bool was_new = !group->nr_dirty;
+
+	group->nr_dirty += blockmap_set(group->dirty, first, sectors);
+	group->recent = true;
+	group->urgent |= urgent;
+	if (was_new || urgent || group->nr_dirty == fs->geo.stripe_sectors)
+		destager_announce(fs, group);
+}
+
+/* Pages that a copy to the group still lacks. */
+static unsigned int missing_pages(struct stripe_group *group, u32 first, u32 sectors)
+{
+	unsigned int from = first / PAGE_SECTORS;
+	unsigned int to = DIV_ROUND_UP(first + sectors, PAGE_SECTORS);
+	unsigned int missing = 0;
+
+	for (; from < to; from++)
+		missing += !group || !group->pages[from];
+	return missing;
+}
+
+static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struct list_head *pages)
+{
+	unsigned int from = first / PAGE_SECTORS;
+	unsigned int to = DIV_ROUND_UP(first + sectors, PAGE_SECTORS);
+
+	for (; from < to; from++) {
+		if (group->pages[from])
+			continue;
+		group->pages[from] = list_first_entry(pages, struct page, lru);
+		list_del(&group->pages[from]->lru);
+	}
+}
+
+enum verdict {
+	VERDICT_TAKEN,		/* completed or held: no longer the caller's */
+	VERDICT_REMAP,		/* goes to the lower device, marked */
+	VERDICT_PARK,		/* there is no memory for it */
+};
+
+/*
+ * Write a bio that lies within one whole stripe. Caller is in an RCU read section,
+ * which ends here as soon as the stripe knows of the write.
+ */
+static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 stripe, u32 first)
+	__releases(RCU)
+{
+	struct staging *st = &fs->staging;
+	struct shard *shard = staging_shard(fs, stripe);
+	struct fullstripe_io *io = fullstripe_io(bio);
+	bool failing = atomic_read(&fs->destager.failing);
+	bool fua = bio->bi_opf & REQ_FUA;
+	/* Must not complete before it is on the lower device. */
+	bool through = fua || failing || READ_ONCE(st->gate) != GATE_OPEN;
+	bool copied = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
+	u32 sectors = bio_sectors(bio);
+	struct stripe_group *group, *older;
+	unsigned int missing;
+	unsigned long flags;
+	LIST_HEAD(pages);
+
+	spin_lock_irqsave(&shard->lock, flags);
+	find_groups(fs, stripe, &group, &older);
+	if (!group && !older && through)
+		goto bypass;
+
+	if (group)
+		copied = group->copied;
+	missing = copied ? missing_pages(group, first, sectors) : 0;
+	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
+		goto no_memory;
+	if (!group)
+		group = new_group(fs, stripe, copied);
+	if (!group) {
+		give_pages(fs, missing, &pages);
+		if (!copied && !older)
+			goto bypass;
+		goto no_memory;
+	}
+	group->fua |= fua;
+
+	if (!copied) {
+		/* What fsync(2) sends waits for no neighbour; direct I/O has REQ_IDLE too. */
+		bool urgent = fua || (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC;
+
+		io->kind = IO_HELD;
+		io->group = group;
+		insert_held(&group->held, bio);
+		mark_dirty(fs, group, first, sectors, urgent);
+		spin_unlock_irqrestore(&shard->lock, flags);
+		rcu_read_unlock();
+		count(fs, COUNT_HELD_BYTES, (u64)sectors << SECTOR_SHIFT);
+		return VERDICT_TAKEN;
+	}
+
+	fill_pages(group, first, sectors, &pages);
+	group->pins++;
+	spin_unlock_irqrestore(&shard->lock, flags);
+	rcu_read_unlock();
+
+	copy_bio(group, bio, first, true);
+	count(fs, COUNT_ACCEPTED_BYTES, (u64)sectors << SECTOR_SHIFT);
+
+	spin_lock_irqsave(&shard->lock, flags);
+	mark_dirty(fs, group, first, sectors, through);
+	if (through)
+		bio_list_add(&group->held, bio);
+	if (!--group->pins && group->state == GROUP_SEALED)
+		destager_announce(fs, group);
+	spin_unlock_irqrestore(&shard->lock, flags);
+	if (!through)
+		bio_endio(bio);
+	return VERDICT_TAKEN;
+
+bypass:
+	mark_bypass(fs, shard, io, stripe);
+	spin_unlock_irqrestore(&shard->lock, flags);
+	rcu_read_unlock();
+	count(fs, COUNT_BYPASSED_BYTES, (u64)sectors << SECTOR_SHIFT);
+	return VERDICT_REMAP;
+
+no_memory:
+	spin_unlock_irqrestore(&shard->lock, flags);
+	rcu_read_unlock();
+	if (failing) {
+		/* The memory is full of what the lower device refuses. */
+		bio_io_error(bio);
+		return VERDICT_TAKEN;
+	}
+	return VERDICT_PARK;
+}
+
+static void accept(struct bio *bio, u32 sectors)
+{
+	if (sectors < bio_sectors(bio))
+		dm_accept_partial_bio(bio, sectors);
+}
+
+/* Count a write that no stripe will know of; in an RCU read section. */
+static void mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io)
+{
+	io->kind = IO_UNMARKED;
+	io->generation = READ_ONCE(fs->staging.generation);
+	atomic_inc(&fs->staging.unmarked[io->generation]);
+}
+
+static int send_straight(struct fullstripe *fs, struct bio *bio)
+{
+	struct staging *st = &fs->staging;
+	unsigned long flags;
+
+	spin_lock_irqsave(&st->straight_lock, flags);
+	bio_list_add(&st->straight, bio);
+	spin_unlock_irqrestore(&st->straight_lock, flags);
+	queue_work(fs->destager.wq, &st->straight_work);
+	return DM_MAPIO_SUBMITTED;
+}
+
+/**
+ * staging_write() - take a write.
+ * @fs: the target.
+ * @bio: a write with data; cut with dm_accept_partial_bio() to what is dealt with.
+ *
+ * Context: .map; does not sleep, does not allocate.
+ * Return: a DM_MAPIO_ value for .map.
+ */
+int staging_write(struct fullstripe *fs, struct bio *bio)
+{
+	struct fullstripe_io *io = fullstripe_io(bio);
+	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
+	u32 sectors = bio_sectors(bio);
+	unsigned int most, nr;
+	u32 width, first;
+	u64 stripe;
+
+	if (bio->bi_opf & REQ_FUA)
+		count(fs, COUNT_FUA_WRITES, 1);
+
+	rcu_read_lock();
+	if (READ_ONCE(fs->staging.gate) == GATE_PASSING) {
+		mark_unmarked(fs, io);
+		rcu_read_unlock();
+		count(fs, COUNT_BYPASSED_BYTES, (u64)sectors << SECTOR_SHIFT);
+		fullstripe_remap(fs, bio);
+		return DM_MAPIO_REMAPPED;
+	}
+
+	width = fs->geo.stripe_sectors;
+	stripe = geometry_stripe(&fs->geo, sector, &first);
+	if (!geometry_is_whole(&fs->geo, stripe)) {
+		mark_unmarked(fs, io);
+		rcu_read_unlock();
+		accept(bio, min(sectors, width - first));
+		count(fs, COUNT_EDGE_BYTES, bio->bi_iter.bi_size);
+		fullstripe_remap(fs, bio);
+		return DM_MAPIO_REMAPPED;
+	}
+
+	if (!first && sectors >= width) {
+		most = fs->staging.bypass_stripes;
+		nr = mark_bypasses(fs, io, stripe, clamp(sectors / width, 1U, max(most, 1U)));
+		if (nr) {
+			rcu_read_unlock();
+			accept(bio, nr * width);
+			count(fs, COUNT_BYPASSED_BYTES, bio->bi_iter.bi_size);
+			fullstripe_remap(fs, bio);
+			return most ? DM_MAPIO_REMAPPED : send_straight(fs, bio);
+		}
+	}
+
+	accept(bio, min(sectors, width - first));
+	switch (write_in_stripe(fs, bio, stripe, first)) {
+	case VERDICT_REMAP:
+		fullstripe_remap(fs, bio);
+		return DM_MAPIO_REMAPPED;
+	case VERDICT_PARK:
+		park(fs, bio);
+		break;
+	case VERDICT_TAKEN:
+		break;
+	}
+	return DM_MAPIO_SUBMITTED;
+}
+
+static void straight_work(struct work_struct *work)
+{
+	struct staging *st = container_of(work, struct staging, straight_work);
+	struct bio_list bios;
+	struct blk_plug plug;
+	struct bio *bio;
+
+	spin_lock_irq(&st->straight_lock);
+	bios = st->straight;
+	bio_list_init(&st->straight);
+	spin_unlock_irq(&st->straight_lock);
+
+	blk_start_plug(&plug);
+	while ((bio = bio_list_pop(&bios)))
+		dm_submit_bio_remap(bio, NULL);
+	blk_finish_plug(&plug);
+}
+
+static void parked_work(struct work_struct *work)
+{
+	struct staging *st = container_of(work, struct staging, parked_work);
+	struct fullstripe *fs = container_of(st, struct fullstripe, staging);
+	struct bio *bio;
+
+	for (;;) {
+		u32 first;
+		u64 stripe;
+
+		spin_lock_irq(&st->parked_lock);
+		bio = bio_list_pop(&st->parked);
+		spin_unlock_irq(&st->parked_lock);
+		if (!bio)
+			break;
+
+		rcu_read_lock();
+		stripe = geometry_stripe(&fs->geo,
+					 dm_target_offset(fs->ti, bio->bi_iter.bi_sector), &first);
+		switch (write_in_stripe(fs, bio, stripe, first)) {
+		case VERDICT_REMAP:
+			fullstripe_remap(fs, bio);
+			dm_submit_bio_remap(bio, NULL);
+			break;
+		case VERDICT_PARK:
+			spin_lock_irq(&st->parked_lock);
+			bio_list_add_head(&st->parked, bio);
+			WRITE_ONCE(st->stalled, true);
+			spin_unlock_irq(&st->parked_lock);
+			destager_kick(fs);
+			return;
+		case VERDICT_TAKEN:
+			break;
+		}
+	}
+	wake_if_awaited(fs);
+}
+
+/**
+ * staging_unstall() - let parked writes go on if memory is down to the low water mark.
+ * @fs: the target.
+ *
+ * Context: destager's work.
+ */
+void staging_unstall(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+
+	if (!READ_ONCE(st->stalled))
+		return;
+	if (staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES) &&
+	    !atomic_read(&fs->destager.failing))
+		return;
+	WRITE_ONCE(st->stalled, false);
+	queue_work(fs->destager.wq, &st->parked_work);
+}
+
+/**
+ * staging_seal() - close an open group to writes, so that it can be written.
+ * @fs: the target.
+ * @group: the group.
+ * @only_idle: leave it open if somebody is copying into or out of it.
+ * @pinned: set if somebody is; the last one will announce the group.
+ *
+ * Context: destager's work.
+ * Return: false if it must stay open: an older generation or a bypassing write of
+ * its stripe is not finished, and will kick the destager when it is.
+ */
+bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_idle, bool *pinned)
+{
+	struct shard *shard = staging_shard(fs, group->stripe);
+	struct stripe_group *open, *older;
+	struct bypass *bypass;
+	bool sealed = true;
+
+	spin_lock_irq(&shard->lock);
+	find_groups(fs, group->stripe, &open, &older);
+	if (older || (only_idle && group->pins))
+		sealed = false;
+	list_for_each_entry(bypass, &shard->bypasses, link) {
+		if (bypass->stripe != group->stripe)
+			continue;
+		bypass->awaited = true;
+		sealed = false;
+	}
+	*pinned = group->pins;
+	if (sealed)
+		group->state = GROUP_SEALED;
+	spin_unlock_irq(&shard->lock);
+	return sealed;
+}
+
+/*
+ * Reads
+ */
+
+/**
+ * staging_read() - take a read: from staging what is staged, else from below.
+ * @fs: the target.
+ * @bio: the read; cut with dm_accept_partial_bio() where the source changes.
+ *
+ * Context: .map; does not sleep, does not allocate.
+ * Return: a DM_MAPIO_ value for .map.
+ */
+int staging_read(struct fullstripe *fs, struct bio *bio)
+{
+	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
+	u32 sectors = bio_sectors(bio);
+	u32 done = 0;
+
+	if (!atomic_read(&fs->staging.copied))
+		goto lower;
+
+	rcu_read_lock();
+	while (done < sectors) {
+		u32 first, run, left;
+		u64 stripe = geometry_stripe(&fs->geo, sector + done, &first);
+		struct shard *shard = staging_shard(fs, stripe);
+		struct stripe_group *open, *older, *group;
+		enum block_source source;
+		unsigned long flags;
+
+		left = min(sectors - done, fs->geo.stripe_sectors - first);
+		spin_lock_irqsave(&shard->lock, flags);
+		find_groups(fs, stripe, &open, &older);
+		source = blockmap_source(open && open->copied ? open->dirty : NULL,
+					 older && older->copied ? older->dirty : NULL,
+					 first, left, &run);
+		if (source == SOURCE_LOWER || done) {
+			spin_unlock_irqrestore(&shard->lock, flags);
+			if (source != SOURCE_LOWER)
+				break;
+			done += run;
+			if (run < left)
+				break;
+			continue;
+		}
+		group = source == SOURCE_OPEN ? open : older;
+		group->pins++;
+		spin_unlock_irqrestore(&shard->lock, flags);
+		rcu_read_unlock();
+
+		accept(bio, run);
+		copy_bio(group, bio, first, false);
+		unpin(fs, group);
+		count(fs, COUNT_STAGED_READ_BYTES, (u64)run << SECTOR_SHIFT);
+		bio_endio(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
+	rcu_read_unlock();
+	accept(bio, done);
+lower:
+	fullstripe_remap(fs, bio);
+	return DM_MAPIO_REMAPPED;
+}
+
+/**
+ * staging_end_io() - settle what is owed when a bio of the target completes.
+ * @fs: the target.
+ * @bio: the bio.
+ *
+ * Context: any, also interrupt.
+ */
+void staging_end_io(struct fullstripe *fs, struct bio *bio)
+{
+	struct fullstripe_io *io = fullstripe_io(bio);
+
+	switch (io->kind) {
+	case IO_PLAIN:
+		break;
+	case IO_BYPASS:
+		end_bypass(fs, io);
+		break;
+	case IO_UNMARKED:
+		if (atomic_dec_and_test(&fs->staging.unmarked[io->generation]))
+			wake_if_awaited(fs);
+		break;
+	case IO_HELD:
+		destager_put(io->group);
+		break;
+	}
+}
+
+/*
+ * Life
+ */
+
+/* Wait until nothing is staged and no stripe is marked; false if writing fails. */
+static bool drain_and_pass(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+
+	do {
+		WRITE_ONCE(st->gate, GATE_CLOSING);
+		synchronize_rcu();
+		if (destager_drain(fs))
+			return false;
+		WRITE_ONCE(st->gate, GATE_PASSING);
+		synchronize_rcu();
+		/* A write that began while closing may have staged once more. */
+	} while (!staging_is_empty(fs));
+	wait_event(st->idle, !atomic_read(&st->bypasses));
+	return true;
+}
+
+/* Stage again; destage only when what passed meanwhile is on the lower device. */
+static void reopen(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+	u8 old = st->generation;
+
+	WRITE_ONCE(fs->destager.held_back, true);
+	WRITE_ONCE(st->gate, GATE_OPEN);
+	synchronize_rcu();
+	WRITE_ONCE(st->generation, !old);
+	synchronize_rcu();
+	wait_event(st->idle, !atomic_read(&st->unmarked[old]));
+	WRITE_ONCE(fs->destager.held_back, false);
+	destager_kick(fs);
+}
+
+/**
+ * staging_set_geometry() - change the stripes while I/O goes on.
+ * @fs: the target; settings_lock held.
+ * @geo: the new geometry.
+ *
+ * What is staged is written first; meanwhile and until the new stripes are in
+ * place writes pass straight through.
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or -EIO if what is staged cannot be written; then nothing changed.
+ */
+int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
+{
+	struct staging *st = &fs->staging;
+	unsigned long nr = groups_wanted(geo, st->nr_pages);
+	LIST_HEAD(groups);
+	LIST_HEAD(old);
+	int r;
+
+	r = alloc_groups_list(fs, geo, nr, &groups);
+	if (r)
+		return r;
+	if (!drain_and_pass(fs)) {
+		WRITE_ONCE(st->gate, GATE_OPEN);
+		free_groups_list(&groups);
+		return -EIO;
+	}
+
+	take_all_groups(fs, &old);
+	fs->geo = *geo;
+	st->bypass_stripes = bypass_limit(fs, geo);
+	st->nr_groups = nr;
+	pool_give(&st->groups, nr, &groups);
+	destager_set_geometry(fs);
+	reopen(fs);
+	free_groups_list(&old);
+	return 0;
+}
+
+/**
+ * staging_setup() - make a target's staging such that staging_exit() is safe.
+ * @fs: the target.
+ */
+void staging_setup(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(st->shards); i++) {
+		spin_lock_init(&st->shards[i].lock);
+		INIT_LIST_HEAD(&st->shards[i].bypasses);
+	}
+	pool_init(&st->pages);
+	pool_init(&st->groups);
+	spin_lock_init(&st->parked_lock);
+	bio_list_init(&st->parked);
+	INIT_WORK(&st->parked_work, parked_work);
+	spin_lock_init(&st->straight_lock);
+	bio_list_init(&st->straight);
+	INIT_WORK(&st->straight_work, straight_work);
+	init_waitqueue_head(&st->idle);
+}
+
+/**
+ * staging_init() - allocate the staging of a target.
+ * @fs: the target, with its settings and geometry set.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM; staging_exit() cleans up either way.
+ */
+int staging_init(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+	LIST_HEAD(groups);
+	int r;
+
+	r = staging_resize(fs, setting(fs, SETTING_HIGH_WATER_BYTES));
+	if (r)
+		return r;
+	st->bypass_stripes = bypass_limit(fs, &fs->geo);
+	st->nr_groups = groups_wanted(&fs->geo, st->nr_pages);
+	r = alloc_groups_list(fs, &fs->geo, st->nr_groups, &groups);
+	if (r)
+		return r;
+	pool_give(&st->groups, st->nr_groups, &groups);
+	return 0;
+}
+
+/**
+ * staging_exit() - free the staging of a target.
+ * @fs: the target; no I/O is under way.
+ *
+ * What could not be written is lost here, and said so.
+ *
+ * Context: may sleep.
+ */
+void staging_exit(struct fullstripe *fs)
+{
+	struct staging *st = &fs->staging;
+	LIST_HEAD(pages);
+	LIST_HEAD(groups);
+	unsigned int i, j;
+
+	if (atomic_read(&st->copied))
+		DMCRIT("%s: %llu bytes in %d stripes could not be written and are lost",
+		       dm_table_device_name(fs->ti->table), staging_staged_bytes(fs),
+		       atomic_read(&st->copied));
+	for (i = 0; i < ARRAY_SIZE(st->shards); i++) {
+		for (j = 0; j < ARRAY_SIZE(st->shards[i].buckets); j++) {
+			struct stripe_group *group;
+			struct hlist_node *next;
+
+			hlist_for_each_entry_safe(group, next, &st->shards[i].buckets[j], hash) {
+				hlist_del_init(&group->hash);
+				staging_release(fs, group);
+			}
+		}
+	}
+	while (pool_take(&st->pages, 1, &pages))
+		;
+	free_pages_list(&pages);
+	take_all_groups(fs, &groups);
+	free_groups_list(&groups);
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device-mapper target: table line in, status out, map. The only file that
+ * deals with dm core's life cycle.
+ */
+#include <linux/blkdev.h>
+#include <linux/init.h>
+#include <linux/major.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/reboot.h>
+#include <linux/slab.h>
+
+#include "fullstripe.h"
+
+/* Bios that destage can always have: it submits each before it asks for the next. */
+#define BIO_RESERVE 64
+
+/**
+ * fullstripe_remap() - point a bio of the target to the lower device.
+ * @fs: the target.
+ * @bio: the bio.
+ */
+void fullstripe_remap(struct fullstripe *fs, struct bio *bio)
+{
+	bio_set_dev(bio, fs->dev->bdev);
+	bio->bi_iter.bi_sector = fs->start + dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
+}
+
+static int fullstripe_map(struct dm_target *ti, struct bio *bio)
+{
+	struct fullstripe *fs = ti->private;
+	struct fullstripe_io *io = fullstripe_io(bio);
+
+	io->kind = IO_PLAIN;
+	io->nr_bypass = 0;
+
+	if (bio->bi_opf & REQ_PREFLUSH) {
+		count(fs, COUNT_FLUSHES, 1);
+		if (atomic_read(&fs->staging.copied)) {
+			destager_flush(fs, bio);
+			return DM_MAPIO_SUBMITTED;
+		}
+		fullstripe_remap(fs, bio);
+		return DM_MAPIO_REMAPPED;
+	}
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		return staging_read(fs, bio);
+	case REQ_OP_WRITE:
+		return staging_write(fs, bio);
+	default:
+		/* Neither discard nor write-zeroes is offered. */
+		return DM_MAPIO_KILL;
+	}
+}
+
+static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
+{
+	staging_end_io(ti->private, bio);
+	return DM_ENDIO_DONE;
+}
+
+/*
+ * Table line
+ */
+
+static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error)
+{
+	static const struct dm_arg args[] = {
+		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 18, or not as many follow"},
+	};
+	struct dm_target *ti = fs->ti;
+	unsigned int argc;
+	int r;
+
+	if (!as->argc)
+		return 0;
+	r = dm_read_arg_group(args, as, &argc, &ti->error);
+	if (r)
+		return r;
+	if (argc % 2) {
+		*error = "Arguments are not pairs of key and value";
+		return -EINVAL;
+	}
+	for (; argc; argc -= 2) {
+		const char *name = dm_shift_arg(as);
+		const char *value = dm_shift_arg(as);
+		int key = settings_find(name);
+
+		if (key < 0) {
+			DMERR("%s: no such key", name);
+			*error = "Unknown key; the kernel log names it";
+			return -EINVAL;
+		}
+		if (fs->settings.given & (1UL << key)) {
+			DMERR("%s: given twice", name);
+			*error = "Key given twice; the kernel log names it";
+			return -EINVAL;
+		}
+		r = settings_set(&fs->settings, key, value, (const char **)error);
+		if (r)
+			return r;
+	}
+	if (as->argc) {
+		*error = "More arguments than their number says";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What the lower device says of itself. Only md's own limits are trusted. */
+static void look_around(struct fullstripe *fs)
+{
+	struct block_device *bdev = fs->dev->bdev;
+	unsigned int chunk = bdev_io_min(bdev);
+	unsigned int stripe = bdev_io_opt(bdev);
+
+	fs->around.ram_bytes = (u64)totalram_pages() << PAGE_SHIFT;
+	fs->around.block_bytes = bdev_logical_block_size(bdev);
+	fs->around.partition_bytes = (u64)get_start_sect(bdev) << SECTOR_SHIFT;
+	/* md sets the chunk and the stripe width; without stripes it sets no io_opt. */
+	if (bdev->bd_disk->major == MD_MAJOR && chunk && stripe && stripe % chunk == 0) {
+		fs->around.found_chunk_bytes = chunk;
+		fs->around.found_data_members = stripe / chunk;
+	}
+}
+
+static void init_geometry(const struct fullstripe *fs, const struct settings *s,
+			  struct geometry *geo)
+{
+	geometry_init(geo, s->value[SETTING_CHUNK_BYTES], s->value[SETTING_DATA_MEMBERS],
+		      s->value[SETTING_ALIGNMENT_OFFSET], fs->start, fs->ti->len);
+}
+
+static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
+{
+	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot);
+
+	/* From now on nothing is held: what comes later is written at once. */
+	atomic_inc(&fs->destager.drain);
+	destager_drain(fs);
+	return NOTIFY_DONE;
+}
+
+static int open_lower(struct fullstripe *fs, struct dm_arg_set *as)
+{
+	struct dm_target *ti = fs->ti;
+	const char *path = dm_shift_arg(as);
+	unsigned long long start;
+	u64 size;
+	int r;
+
+	if (kstrtoull(dm_shift_arg(as), 10, &start) || start != (sector_t)start) {
+		ti->error = "start: not a number of sectors";
+		return -EINVAL;
+	}
+	r = dm_get_device(ti, path, dm_table_get_mode(ti->table), &fs->dev);
+	if (r) {
+		fs->dev = NULL;
+		ti->error = r == -EBUSY ? "dev: in use" : "dev: cannot be opened";
+		return r;
+	}
+	if (bdev_is_zoned(fs->dev->bdev)) {
+		ti->error = "dev: zoned devices are not supported";
+		return -EINVAL;
+	}
+	size = bdev_nr_sectors(fs->dev->bdev);
+	if (start >= size || ti->len > size - start) {
+		ti->error = "dev: too small for start and length";
+		return -EINVAL;
+	}
+	if ((start << SECTOR_SHIFT) % bdev_logical_block_size(fs->dev->bdev)) {
+		ti->error = "start: not a multiple of the logical block size";
+		return -EINVAL;
+	}
+	fs->start = start;
+	return 0;
+}
+
+static void fullstripe_dtr(struct dm_target *ti)
+{
+	struct fullstripe *fs = ti->private;
+
+	if (fs->reboot.notifier_call)
+		unregister_reboot_notifier(&fs->reboot);
+	fullstripe_sysfs_remove(fs);
+	destager_exit(fs);
+	staging_exit(fs);
+	bioset_exit(&fs->bios);
+	free_percpu(fs->counters);
+	if (fs->dev)
+		dm_put_device(ti, fs->dev);
+	mutex_destroy(&fs->settings_lock);
+	kvfree(fs);
+}
+
+/*
+ * <dev> <start> [<#args> key value...]
+ */
+static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
+{
+	struct dm_arg_set as = { .argc = argc, .argv = argv };
+	struct fullstripe *fs;
+	int r;
+
+	if (argc < 2) {
+		ti->error = "Too few arguments: <dev> <start> [<#args> key value...]";
+		return -EINVAL;
+	}
+	fs = kvzalloc(sizeof(*fs), GFP_KERNEL);
+	if (!fs) {
+		ti->error = "Cannot allocate the target";
+		return -ENOMEM;
+	}
+	fs->ti = ti;
+	ti->private = fs;
+	mutex_init(&fs->settings_lock);
+	staging_setup(fs);
+
+	r = open_lower(fs, &as);
+	if (r)
+		goto bad;
+	r = parse_keys(fs, &as, &ti->error);
+	if (r)
+		goto bad;
+	look_around(fs);
+	r = settings_complete(&fs->settings, &fs->around, (const char **)&ti->error);
+	if (r)
+		goto bad;
+	init_geometry(fs, &fs->settings, &fs->geo);
+	if (!geometry_is_whole(&fs->geo, 0) && !geometry_is_whole(&fs->geo, 1)) {
+		ti->error = "dev: holds not one whole stripe";
+		r = -EINVAL;
+		goto bad;
+	}
+
+	fs->counters = alloc_percpu(struct counters);
+	r = fs->counters ? bioset_init(&fs->bios, BIO_RESERVE, 0, BIOSET_NEED_BVECS) : -ENOMEM;
+	if (!r)
+		r = destager_init(fs);
+	if (!r)
+		r = staging_init(fs);
+	if (r) {
+		ti->error = "high_water_bytes: cannot allocate so much";
+		goto bad;
+	}
+	fs->reboot.notifier_call = on_reboot;
+	/* md's own is INT_MAX; it closes the array for good a second later. */
+	fs->reboot.priority = INT_MAX - 1;
+	register_reboot_notifier(&fs->reboot);
+
+	ti->num_flush_bios = 1;
+	ti->flush_supported = true;
+	ti->limit_swap_bios = true;
+	ti->per_io_data_size = sizeof(struct fullstripe_io);
+	return 0;
+
+bad:
+	fullstripe_dtr(ti);
+	return r;
+}
+
+/*
+ * Suspend and resume
+ */
+
+static void drain_for_suspend(struct fullstripe *fs, bool suspending)
+{
+	if (fs->suspending == suspending)
+		return;
+	fs->suspending = suspending;
+	atomic_add(suspending ? 1 : -1, &fs->destager.drain);
+	destager_kick(fs);
+}
+
+/* dm core waits next for all bios: nothing may be held back any more. */
+static void fullstripe_presuspend(struct dm_target *ti)
+{
+	drain_for_suspend(ti->private, true);
+}
+
+static void fullstripe_presuspend_undo(struct dm_target *ti)
+{
+	drain_for_suspend(ti->private, false);
+}
+
+/* A file system still writes after presuspend: only now it is over. */
+static void fullstripe_postsuspend(struct dm_target *ti)
+{
+	struct fullstripe *fs = ti->private;
+	int r;
+
+	fullstripe_sysfs_remove(fs);
+	r = destager_drain(fs);
+	if (!r)
+		r = blkdev_issue_flush(fs->dev->bdev);
+	if (r)
+		DMERR("%s: not everything could be written before the suspend (%d)",
+		      dm_table_device_name(ti->table), r);
+}
+
+static int fullstripe_preresume(struct dm_target *ti)
+{
+	return fullstripe_sysfs_add(ti->private);
+}
+
+static void fullstripe_resume(struct dm_target *ti)
+{
+	drain_for_suspend(ti->private, false);
+}
+
+/*
+ * Status, messages, limits
+ */
+
+/**
+ * fullstripe_counter() - read a counter.
+ * @fs: the target.
+ * @which: which one.
+ *
+ * Return: its sum over all CPUs.
+ */
+u64 fullstripe_counter(const struct fullstripe *fs, enum counter which)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(fs->counters, cpu)->value[which]);
+	return sum;
+}
+
+/**
+ * fullstripe_reset_counters() - set all counters to zero.
+ * @fs: the target.
+ */
+void fullstripe_reset_counters(struct fullstripe *fs)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(fs->counters, cpu), 0, sizeof(struct counters));
+}
+
+static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
+			      char *result, unsigned int maxlen)
+{
+	static const enum setting line[] = {
+		SETTING_CHUNK_BYTES, SETTING_DATA_MEMBERS, SETTING_ALIGNMENT_OFFSET,
+		SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES, SETTING_LOW_WATER_BYTES,
+		SETTING_HOLD_MS,
+	};
+	struct fullstripe *fs = ti->private;
+	unsigned int sz = 0;
+	unsigned int i;
+
+	switch (type) {
+	case STATUSTYPE_INFO:
+		DMEMIT("%s %s %llu %llu %llu %llu", setting_mode_name(setting(fs, SETTING_MODE)),
+		       atomic_read(&fs->destager.failing) ? "failing" : "ok",
+		       setting(fs, SETTING_STRIPE_BYTES), setting(fs, SETTING_CLUSTER_BYTES),
+		       staging_staged_bytes(fs), setting(fs, SETTING_HIGH_WATER_BYTES));
+		for (i = 0; i < NR_COUNTERS; i++)
+			DMEMIT(" %llu", fullstripe_counter(fs, i));
+		break;
+	case STATUSTYPE_TABLE:
+		DMEMIT("%s %llu %zu", fs->dev->name, (unsigned long long)fs->start,
+		       2 * ARRAY_SIZE(line) + 2);
+		for (i = 0; i < ARRAY_SIZE(line); i++)
+			DMEMIT(" %s %llu", setting_name(line[i]), setting(fs, line[i]));
+		DMEMIT(" %s %s", setting_name(SETTING_MODE),
+		       setting_mode_name(setting(fs, SETTING_MODE)));
+		break;
+	case STATUSTYPE_IMA:
+		DMEMIT_TARGET_NAME_VERSION(ti->type);
+		DMEMIT(",dev=%s,start=%llu,mode=%s;", fs->dev->name,
+		       (unsigned long long)fs->start,
+		       setting_mode_name(setting(fs, SETTING_MODE)));
+		break;
+	}
+}
+
+static const enum setting live_settings[] = {
+	SETTING_STRIPE_BYTES, SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES,
+	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_MODE,
+};
+
+static bool is_live(enum setting key)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(live_settings); i++)
+		if (live_settings[i] == key)
+			return true;
+	return false;
+}
+
+static int follow_settings(struct fullstripe *fs, const struct settings *next, const char **error)
+{
+	const u64 *old = fs->settings.value;
+	struct geometry geo;
+	int r;
+
+	r = staging_resize(fs, next->value[SETTING_HIGH_WATER_BYTES]);
+	if (r) {
+		*error = "high_water_bytes: cannot allocate so much";
+		return r;
+	}
+	if (next->value[SETTING_STRIPE_BYTES] == old[SETTING_STRIPE_BYTES])
+		return 0;
+	init_geometry(fs, next, &geo);
+	r = geometry_is_whole(&geo, 0) || geometry_is_whole(&geo, 1) ?
+		staging_set_geometry(fs, &geo) : -ERANGE;
+	if (r) {
+		*error = r == -EIO ? "stripe_bytes: what is staged cannot be written" :
+			r == -ENOMEM ? "stripe_bytes: cannot allocate its stripe groups" :
+			"stripe_bytes: the device holds not one whole stripe";
+		staging_resize(fs, old[SETTING_HIGH_WATER_BYTES]);
+	}
+	return r;
+}
+
+/**
+ * fullstripe_set() - change a key's value while I/O goes on.
+ * @fs: the target.
+ * @key: which one.
+ * @text: the new value.
+ * @error: set to a sentence on failure.
+ *
+ * Context: may sleep; not from suspend.
+ * Return: 0 or a negative errno, then nothing changed.
+ */
+int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, const char **error)
+{
+	struct settings next;
+	unsigned int i;
+	int r;
+
+	if (!is_live(key)) {
+		*error = "chunk_bytes, data_members, alignment_offset: set by the table only";
+		return -EINVAL;
+	}
+	mutex_lock(&fs->settings_lock);
+	next = fs->settings;
+	r = settings_change(&next, key, text, &fs->around, error);
+	if (!r)
+		r = follow_settings(fs, &next, error);
+	if (!r) {
+		for (i = 0; i < NR_SETTINGS; i++)
+			WRITE_ONCE(fs->settings.value[i], next.value[i]);
+		fs->settings.given = next.given;
+		/* Water marks and hold may now ask for what they did not before. */
+		destager_kick(fs);
+	}
+	mutex_unlock(&fs->settings_lock);
+	return r;
+}
+
+/*
+ * flush | retry | reset_stats | set <key> <value>
+ */
+static int fullstripe_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
+			      unsigned int maxlen)
+{
+	struct fullstripe *fs = ti->private;
+	const char *error;
+	int key, r;
+
+	if (argc == 1 && !strcasecmp(argv[0], "flush")) {
+		r = destager_drain(fs);
+		return r ? r : blkdev_issue_flush(fs->dev->bdev);
+	}
+	if (argc == 1 && !strcasecmp(argv[0], "retry")) {
+		destager_retry(fs);
+		return 0;
+	}
+	if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
+		fullstripe_reset_counters(fs);
+		return 0;
+	}
+	if (argc == 3 && !strcasecmp(argv[0], "set")) {
+		key = settings_find(argv[1]);
+		if (key < 0) {
+			DMWARN("message: %s: no such key", argv[1]);
+			return -EINVAL;
+		}
+		r = fullstripe_set(fs, key, argv[2], &error);
+		if (r)
+			DMWARN("message: %s", error);
+		return r;
+	}
+	DMWARN("message: none of: flush, retry, reset_stats, set <key> <value>");
+	return -EINVAL;
+}
+
+static int fullstripe_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn,
+				      void *data)
+{
+	struct fullstripe *fs = ti->private;
+
+	return fn(ti, fs->dev, fs->start, ti->len, data);
+}
+
+static void fullstripe_io_hints(struct dm_target *ti, struct queue_limits *limits)
+{
+	struct fullstripe *fs = ti->private;
+
+	/* What is above can lay its data out by stripes without being told. */
+	limits->io_min = setting(fs, SETTING_CHUNK_BYTES);
+	limits->io_opt = setting(fs, SETTING_STRIPE_BYTES);
+	limits->alignment_offset = 0;
+}
+
+static struct target_type fullstripe_target = {
+	.name = "fullstripe",
+	.version = {0, 1, 0},
+	.features = DM_TARGET_SINGLETON,
+	.module = THIS_MODULE,
+	.ctr = fullstripe_ctr,
+	.dtr = fullstripe_dtr,
+	.map = fullstripe_map,
+	.end_io = fullstripe_end_io,
+	.presuspend = fullstripe_presuspend,
+	.presuspend_undo = fullstripe_presuspend_undo,
+	.postsuspend = fullstripe_postsuspend,
+	.preresume = fullstripe_preresume,
+	.resume = fullstripe_resume,
+	.status = fullstripe_status,
+	.message = fullstripe_message,
+	.iterate_devices = fullstripe_iterate_devices,
+	.io_hints = fullstripe_io_hints,
+};
+
+static int __init fullstripe_init(void)
+{
+	return dm_register_target(&fullstripe_target);
+}
+module_init(fullstripe_init);
+
+static void __exit fullstripe_exit(void)
+{
+	dm_unregister_target(&fullstripe_target);
+}
+module_exit(fullstripe_exit);
+
+MODULE_DESCRIPTION(DM_NAME " target that writes an array in whole stripes");
+MODULE_AUTHOR("The fullstripe developers");
+MODULE_LICENSE("GPL");
