@@ -136,10 +136,12 @@ struct plan {
  * struct rule_settings - what a target is set to
  * @stripe_bytes: its stripe width
  * @cluster_bytes: its cluster size
+ * @alignment_offset: from the array's last stripe border to the device it lies on
  */
 struct rule_settings {
 	uint64_t stripe_bytes;
 	uint64_t cluster_bytes;
+	uint64_t alignment_offset;
 };
 
 int rule_plan(const struct profile_summary *profile, const struct rule_array *array,

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verbs of fullstripectl. Each gets its own arguments, its name first, and returns an exit code. */
+#ifndef FULLSTRIPE_CTL_H
+#define FULLSTRIPE_CTL_H
+
+int verb_create(int argc, char **argv);
+int verb_list(int argc, char **argv);
+int verb_profile(int argc, char **argv);
+int verb_remove(int argc, char **argv);
+int verb_rule(int argc, char **argv);
+
+#endif

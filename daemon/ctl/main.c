@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fullstripectl: the command that people use. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "lib/exit_codes.h"
+
+const char *argp_program_version = "fullstripectl " FULLSTRIPE_VERSION;
+
+static const struct verb {
+	const char *name;
+	const char *help;
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+	{ "create", "put a fullstripe device on an array", verb_create },
+	{ "remove", "take a fullstripe device away, its data stays on the array", verb_remove },
+	{ "list", "the fullstripe devices and what they are set to", verb_list },
+	{ "profile", "the five characteristics of a recorded workload", verb_profile },
+	{ "rule", "stripe width and cluster size, with the sum", verb_rule },
+};
+
+#define N_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
+
+static void print_help(FILE *file)
+{
+	fputs("Usage: fullstripectl VERB [OPTION...] [ARGUMENT...]\n\n", file);
+	for (size_t i = 0; i < N_VERBS; i++)
+		fprintf(file, "  %-9s %s\n", verbs[i].name, verbs[i].help);
+	fputs("\n  --help, --version; fullstripectl VERB --help tells more. See fullstripectl(1).\n",
+	      file);
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	char name[64];
+
+	/* As argp's messages and help have it. */
+	snprintf(name, sizeof(name), "fullstripectl %s", verb->name);
+	argv[0] = name;
+	return verb->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0) {
+		print_help(stdout);
+		return EXIT_DONE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts(argp_program_version);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < N_VERBS; i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			return run(&verbs[i], argc - 1, argv + 1);
+	fprintf(stderr, "%s: '%s' is no verb (known:", program_invocation_short_name, argv[1]);
+	for (size_t i = 0; i < N_VERBS; i++)
+		fprintf(stderr, " %s", verbs[i].name);
+	fputs(")\n", stderr);
+	return EXIT_USAGE;
+}

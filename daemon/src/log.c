@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+static void say(int error, const char *format, va_list args)
+{
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, format, args);
+	if (error)
+		fprintf(stderr, ": %s", strerror(error));
+	fputc('\n', stderr);
+}
+
+/**
+ * log_errno() - tell of an error
+ * @error: errno, of either sign; its text is added
+ * @format: what was tried, on what, and what to do about it
+ *
+ * Return: the negative errno.
+ */
+int log_errno(int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(abs(error), format, args);
+	va_end(args);
+	return -abs(error);
+}
+
+/**
+ * log_warning() - tell of something that needs no errno
+ * @format: what it is
+ */
+void log_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(0, format, args);
+	va_end(args);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "sysfs.h"
+
+static int format_path(char path[static PATH_MAX], const char *format, va_list args)
+{
+	int n = vsnprintf(path, PATH_MAX, format, args);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int read_text(char *ret, size_t size, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	char text[256];
+	ssize_t n;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	if ((size_t)n >= size)
+		return -ENOBUFS;
+	memcpy(ret, text, n);
+	ret[n] = '\0';
+	return 0;
+}
+
+/**
+ * sysfs_read_text() - read an attribute
+ * @ret: its value without the end of line
+ * @size: of @ret
+ * @path_format: its file
+ *
+ * Return: 0 or a negative errno.
+ */
+int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int r;
+
+	va_start(args, path_format);
+	r = format_path(path, path_format, args);
+	va_end(args);
+	return r < 0 ? r : read_text(ret, size, path);
+}
+
+/**
+ * sysfs_read_number() - read an attribute that is a number
+ * @ret: its value
+ * @path_format: its file
+ *
+ * Return: 0, -EBADMSG if it is no number, or another negative errno.
+ */
+int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
+{
+	char path[PATH_MAX], text[64], *end;
+	unsigned long long value;
+	va_list args;
+	int r;
+
+	va_start(args, path_format);
+	r = format_path(path, path_format, args);
+	va_end(args);
+	if (r < 0)
+		return r;
+	r = read_text(text, sizeof(text), path);
+	if (r < 0)
+		return r;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
+		return -EBADMSG;
+	*ret = value;
+	return 0;
+}
+
+/**
+ * sysfs_write_number() - write an attribute
+ * @value: the number
+ * @path_format: its file
+ *
+ * Return: 0 or a negative errno.
+ */
+int sysfs_write_number(uint64_t value, const char *path_format, ...)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX], text[32];
+	va_list args;
+	ssize_t n;
+	int r;
+
+	va_start(args, path_format);
+	r = format_path(path, path_format, args);
+	va_end(args);
+	if (r < 0)
+		return r;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+	if (fd < 0)
+		return -errno;
+	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)value);
+	/* An attribute takes a value whole or not at all. */
+	n = write(fd, text, strlen(text));
+	if (n < 0)
+		return -errno;
+	return (size_t)n == strlen(text) ? 0 : -EIO;
+}
+
+/**
+ * sysfs_only_entry() - the one thing that a folder holds
+ * @ret: its name
+ * @path_format: the folder
+ *
+ * Return: 0, -ENOENT if it is empty, -ENOTUNIQ if there are several, or another
+ * negative errno.
+ */
+int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	char path[PATH_MAX], name[SYSFS_NAME] = "";
+	struct dirent *entry;
+	va_list args;
+	int r;
+
+	va_start(args, path_format);
+	r = format_path(path, path_format, args);
+	va_end(args);
+	if (r < 0)
+		return r;
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (name[0])
+			return -ENOTUNIQ;
+		if (snprintf(name, sizeof(name), "%s", entry->d_name) >= (int)sizeof(name))
+			return -ENAMETOOLONG;
+	}
+	if (!name[0])
+		return -ENOENT;
+	memcpy(ret, name, sizeof(name));
+	return 0;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <libdevmapper.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <systemd/sd-device.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "target.h"
+
+DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
+
+static int stat_block(const char *node, struct stat *ret)
+{
+	struct stat st;
+
+	if (stat(node, &st) < 0)
+		return -errno;
+	if (!S_ISBLK(st.st_mode))
+		return -ENOTBLK;
+	*ret = st;
+	return 0;
+}
+
+/**
+ * block_device_find() - the block device that a person means
+ * @text: a path, or a name in /dev/mapper or /dev
+ * @ret: the device
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int block_device_find(const char *text, struct block_device *ret)
+{
+	static const char * const formats[] = { "%s", "/dev/mapper/%s", "/dev/%s" };
+	_cleanup_(sd_device_unrefp) sd_device *device = NULL;
+	struct block_device found;
+	const char *name;
+	struct stat st;
+	int r = -ENOENT;
+
+	for (size_t i = strchr(text, '/') ? 0 : 1; i < (strchr(text, '/') ? 1 : 3) && r < 0; i++) {
+		if (snprintf(found.node, sizeof(found.node), formats[i], text) >=
+		    (int)sizeof(found.node))
+			return log_errno(ENAMETOOLONG, "%s", text);
+		r = stat_block(found.node, &st);
+	}
+	if (r < 0)
+		return log_errno(r, "%s: no block device of this path, or of this name in /dev/mapper or /dev",
+				 text);
+	r = sd_device_new_from_devnum(&device, 'b', st.st_rdev);
+	if (r < 0)
+		return log_errno(r, "%s: not in sysfs", found.node);
+	r = sd_device_get_sysname(device, &name);
+	if (r < 0)
+		return log_errno(r, "%s: not in sysfs", found.node);
+	if (snprintf(found.name, sizeof(found.name), "%s", name) >= (int)sizeof(found.name))
+		return log_errno(ENAMETOOLONG, "%s", name);
+	found.device = major(st.st_rdev) << 20 | minor(st.st_rdev);
+	*ret = found;
+	return 0;
+}
+
+/**
+ * dm_read_table() - the table of a device that consists of one target
+ * @dm_name: its device-mapper name
+ * @ret: the line
+ *
+ * Return: 0, -EOPNOTSUPP if it consists of several, or another negative errno.
+ */
+int dm_read_table(const char *dm_name, struct dm_table_line *ret)
+{
+	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_TABLE);
+	char *type = NULL, *params = NULL;
+	uint64_t start, length;
+	void *next;
+
+	if (!task || !dm_task_set_name(task, dm_name))
+		return -ENOMEM;
+	if (!dm_task_run(task))
+		return -(dm_task_get_errno(task) ?: EIO);
+	next = dm_get_next_target(task, NULL, &start, &length, &type, &params);
+	if (next || !type || !params)
+		return -EOPNOTSUPP;
+	if (strlen(type) >= sizeof(ret->type) || strlen(params) >= sizeof(ret->params))
+		return -EOPNOTSUPP;
+	strcpy(ret->type, type);
+	strcpy(ret->params, params);
+	return 0;
+}
+
+/* Both dm-linear's and our own table line begin with the device below and the start on it. */
+static int parse_start(const char *params, uint64_t *ret)
+{
+	unsigned long long start;
+
+	if (sscanf(params, "%*s %llu", &start) != 1)
+		return -EBADMSG;
+	*ret = start;
+	return 0;
+}
+
+static int read_dm_name(const char *name, char ret[static TARGET_NAME])
+{
+	int r = sysfs_read_text(ret, TARGET_NAME, SYSFS_ROOT "/class/block/%s/dm/name", name);
+
+	return r < 0 ? log_errno(r, SYSFS_ROOT "/class/block/%s/dm/name", name) : 0;
+}
+
+/**
+ * dm_linear_start() - where a plain piece of a device begins on it
+ * @name: of the piece, as in sysfs
+ * @ret: sectors
+ *
+ * Return: as topology_start_fn.
+ */
+int dm_linear_start(const char *name, uint64_t *ret)
+{
+	char dm_name[TARGET_NAME];
+	struct dm_table_line line;
+	int r;
+
+	r = read_dm_name(name, dm_name);
+	if (r < 0)
+		return r;
+	r = dm_read_table(dm_name, &line);
+	if (r == -EOPNOTSUPP)
+		return r;
+	if (r < 0)
+		return log_errno(r, "the device-mapper table of %s cannot be read", dm_name);
+	if (strcmp(line.type, "linear") != 0)
+		return -EOPNOTSUPP;
+	return parse_start(line.params, ret);
+}
+
+/**
+ * target_find() - a fullstripe device
+ * @device: the device
+ * @ret: what is known of it
+ *
+ * Return: 0 or a negative errno, which has been logged: -EMEDIUMTYPE if the device
+ * is something else.
+ */
+int target_find(const struct block_device *device, struct target *ret)
+{
+	struct dm_table_line line;
+	struct target t;
+	uint64_t probe;
+	int r;
+
+	r = sysfs_read_text(t.dm_name, sizeof(t.dm_name), SYSFS_ROOT "/class/block/%s/dm/name",
+			    device->name);
+	if (r == -ENOENT)
+		return log_errno(EMEDIUMTYPE, "%s is no device-mapper device", device->node);
+	if (r < 0)
+		return log_errno(r, "%s", device->node);
+	r = dm_read_table(t.dm_name, &line);
+	if (r == 0 && strcmp(line.type, TARGET_TYPE) != 0)
+		return log_errno(EMEDIUMTYPE, "%s is no fullstripe device but '%s'", device->node,
+				 line.type);
+	if (r < 0)
+		return log_errno(r, "the device-mapper table of %s cannot be read", t.dm_name);
+	r = parse_start(line.params, &t.lower_start);
+	if (r < 0)
+		return log_errno(r, "the table of %s: '%s'", t.dm_name, line.params);
+	r = sysfs_only_entry(t.lower, SYSFS_ROOT "/class/block/%s/slaves", device->name);
+	if (r < 0)
+		return log_errno(r, SYSFS_ROOT "/class/block/%s/slaves", device->name);
+	snprintf(t.folder, sizeof(t.folder), SYSFS_ROOT "/block/%s/fullstripe", device->name);
+	r = sysfs_read_number(&probe, "%s/stripe_bytes", t.folder);
+	if (r < 0)
+		return log_errno(r, "%s/stripe_bytes", t.folder);
+	*ret = t;
+	return 0;
+}
+
+/**
+ * target_read_settings() - what a fullstripe device is set to
+ * @target: the device
+ * @ret: those of its settings that the rule is about
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int target_read_settings(const struct target *target, struct rule_settings *ret)
+{
+	struct rule_settings s;
+	const struct {
+		const char *attribute;
+		uint64_t *value;
+	} wanted[] = {
+		{ "stripe_bytes", &s.stripe_bytes },
+		{ "cluster_bytes", &s.cluster_bytes },
+		{ "alignment_offset", &s.alignment_offset },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		int r = sysfs_read_number(wanted[i].value, "%s/%s", target->folder,
+					  wanted[i].attribute);
+
+		if (r < 0)
+			return log_errno(r, "%s/%s", target->folder, wanted[i].attribute);
+	}
+	if (s.stripe_bytes == 0)
+		return log_errno(EBADMSG, "%s/stripe_bytes is 0", target->folder);
+	*ret = s;
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* fullstripe devices, as device-mapper and sysfs show them. */
+#ifndef FULLSTRIPE_TARGET_H
+#define FULLSTRIPE_TARGET_H
+
+#include <stdint.h>
+
+#include "lib/rule.h"
+#include "sysfs.h"
+
+#define TARGET_TYPE		"fullstripe"
+#define TARGET_UUID_PREFIX	"FULLSTRIPE-"
+#define TARGET_NAME		128
+#define TARGET_PARAMS		1024
+
+/**
+ * struct block_device - one that was named by a person
+ * @node: its device node
+ * @name: as in /sys/class/block
+ * @device: major << 20 | minor, as traces have it
+ */
+struct block_device {
+	char node[256];
+	char name[SYSFS_NAME];
+	uint32_t device;
+};
+
+/**
+ * struct target - one fullstripe device
+ * @dm_name: its device-mapper name
+ * @lower: the device below it, as in /sys/class/block
+ * @lower_start: where in that it begins, in sectors
+ * @folder: its attributes
+ */
+struct target {
+	char dm_name[TARGET_NAME];
+	char lower[SYSFS_NAME];
+	uint64_t lower_start;
+	char folder[2 * SYSFS_NAME];
+};
+
+/**
+ * struct dm_table_line - the table of a device that consists of one target
+ * @type: of the target
+ * @params: its arguments
+ */
+struct dm_table_line {
+	char type[32];
+	char params[TARGET_PARAMS];
+};
+
+int block_device_find(const char *text, struct block_device *ret);
+int dm_read_table(const char *dm_name, struct dm_table_line *ret);
+int dm_linear_start(const char *name, uint64_t *ret);
+int target_find(const struct block_device *device, struct target *ret);
+int target_read_settings(const struct target *target, struct rule_settings *ret);
+
+#endif

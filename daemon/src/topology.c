@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "log.h"
+#include "topology.h"
+
+#define SECTOR		512
+/* Deeper stacks are a loop or a joke. */
+#define DEPTH_MAX	16
+
+static bool has(const char *root, const char *name, const char *what)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/class/block/%s/%s", root, name, what);
+	return access(path, F_OK) == 0;
+}
+
+/* A partition has no queue and lies inside its disk's folder. */
+static int disk_of(const char *root, const char *name, char ret[static SYSFS_NAME])
+{
+	_cleanup_free_ char *real = NULL;
+	char path[PATH_MAX], *slash;
+	const char *disk;
+
+	if (!has(root, name, "partition")) {
+		snprintf(ret, SYSFS_NAME, "%s", name);
+		return 0;
+	}
+	snprintf(path, sizeof(path), "%s/class/block/%s", root, name);
+	real = realpath(path, NULL);
+	if (!real)
+		return log_errno(errno, "%s", path);
+	slash = strrchr(real, '/');
+	*slash = '\0';
+	disk = strrchr(real, '/') + 1;
+	if (strlen(disk) >= SYSFS_NAME)
+		return log_errno(ENAMETOOLONG, "%s", path);
+	strcpy(ret, disk);
+	return 0;
+}
+
+static int add_limit(const char *root, const char *name, uint64_t share, struct topology *t)
+{
+	uint64_t soft_kib, hard_kib;
+	char disk[SYSFS_NAME];
+	int r;
+
+	if (t->n_limits == RULE_LAYERS_MAX)
+		return log_errno(E2BIG, "%s: more than %d layers below", name, RULE_LAYERS_MAX);
+	r = disk_of(root, name, disk);
+	if (r < 0)
+		return r;
+	r = sysfs_read_number(&soft_kib, "%s/class/block/%s/queue/max_sectors_kb", root, disk);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/queue/max_sectors_kb", root, disk);
+	r = sysfs_read_number(&hard_kib, "%s/class/block/%s/queue/max_hw_sectors_kb", root, disk);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/queue/max_hw_sectors_kb", root, disk);
+
+	struct rule_limit *limit = &t->limits[t->n_limits++];
+
+	snprintf(limit->name, sizeof(limit->name), "%.40s %s", disk,
+		 hard_kib < soft_kib ? "max_hw_sectors_kb" : "max_sectors_kb");
+	limit->bytes = (hard_kib < soft_kib ? hard_kib : soft_kib) * 1024;
+	limit->share = share;
+	return 0;
+}
+
+/* The limits of all that lies below @name. */
+static int add_limits_below(const char *root, const char *name, uint64_t share,
+			    unsigned int depth, struct topology *t)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	char disk[SYSFS_NAME], path[PATH_MAX];
+	struct dirent *entry;
+	int r;
+
+	if (depth == DEPTH_MAX)
+		return log_errno(ELOOP, "%s: more than %d layers deep", name, DEPTH_MAX);
+	r = disk_of(root, name, disk);
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s/class/block/%s/slaves", root, disk);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? 0 : log_errno(errno, "%s", path);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		r = add_limit(root, entry->d_name, share, t);
+		if (r < 0)
+			return r;
+		r = add_limits_below(root, entry->d_name, share, depth + 1, t);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int parse_level(const char *text)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = {
+		{ "raid0", 0 }, { "raid1", 1 }, { "raid4", 4 },
+		{ "raid5", 5 }, { "raid6", 6 }, { "raid10", 10 },
+	};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (strcmp(text, levels[i].name) == 0)
+			return levels[i].level;
+	return RULE_LEVEL_NONE;
+}
+
+/* md's layout of RAID10: near copies in the lowest byte, far or offset ones in the next. */
+static unsigned int raid10_copies(uint64_t layout)
+{
+	return (layout & 0xff) * (layout >> 8 & 0xff);
+}
+
+static int read_array(const char *root, const char *name, struct topology *t)
+{
+	struct rule_array a = { .offset_bytes = t->array.offset_bytes };
+	uint64_t members, layout;
+	char level[32];
+	int r;
+
+	r = sysfs_read_text(level, sizeof(level), "%s/class/block/%s/md/level", root, name);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/md/level", root, name);
+	a.level = parse_level(level);
+	if (a.level == RULE_LEVEL_NONE)
+		return log_errno(EOPNOTSUPP, "%s: md level '%s' (known: raid0, 1, 4, 5, 6, 10)",
+				 name, level);
+	/* "6 (5)" while it is reshaped, when it has two shapes at once */
+	r = sysfs_read_number(&members, "%s/class/block/%s/md/raid_disks", root, name);
+	if (r == -EBADMSG)
+		return log_errno(EBUSY, "%s is being reshaped, try again when that is over", name);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/md/raid_disks", root, name);
+	a.members = members;
+	if (a.level != 1) {
+		r = sysfs_read_number(&a.chunk_bytes, "%s/class/block/%s/md/chunk_size", root, name);
+		if (r == -EBADMSG)
+			return log_errno(EBUSY, "%s is being reshaped, try again when that is over",
+					 name);
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/md/chunk_size", root, name);
+	}
+	if (a.level == 10) {
+		r = sysfs_read_number(&layout, "%s/class/block/%s/md/layout", root, name);
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/md/layout", root, name);
+		a.copies = raid10_copies(layout);
+	}
+	t->array = a;
+	snprintf(t->array_name, sizeof(t->array_name), "%s", name);
+	return 0;
+}
+
+/* One step down from @name. Return: 1 if there was one, 0 at the array or at the end. */
+static int step_down(const char *root, char name[static SYSFS_NAME], topology_start_fn start,
+		     struct topology *t)
+{
+	char below[SYSFS_NAME];
+	uint64_t sectors;
+	int r;
+
+	if (has(root, name, "partition")) {
+		r = sysfs_read_number(&sectors, "%s/class/block/%s/start", root, name);
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/start", root, name);
+		r = disk_of(root, name, below);
+		if (r < 0)
+			return r;
+	} else if (has(root, name, "dm")) {
+		r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, name);
+		if (r == -ENOTUNIQ || r == -ENOENT)
+			return 0;
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/slaves", root, name);
+		r = start(name, &sectors);
+		if (r == -EOPNOTSUPP)
+			return 0;
+		if (r < 0)
+			return r;
+		r = add_limit(root, below, 1, t);
+		if (r < 0)
+			return r;
+	} else {
+		return 0;
+	}
+	t->array.offset_bytes += sectors * SECTOR;
+	memcpy(name, below, SYSFS_NAME);
+	return 1;
+}
+
+/**
+ * topology_read() - find out what lies below a device
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the device, as in /sys/class/block
+ * @start: asks device-mapper
+ * @ret: what was found
+ *
+ * Walks down through partitions and plain pieces of one device, as dm-linear and
+ * LVM make them, to an md array. What is wrong has been logged on return.
+ *
+ * Return: 0 (also if there is no array) or a negative errno.
+ */
+int topology_read(const char *root, const char *name, topology_start_fn start,
+		  struct topology *ret)
+{
+	_cleanup_free_ struct topology *t = calloc(1, sizeof(*t));
+	char at[SYSFS_NAME];
+	unsigned int data = 0;
+	int r = 1;
+
+	if (!t)
+		return log_errno(ENOMEM, "%s", name);
+	if (snprintf(at, sizeof(at), "%s", name) >= (int)sizeof(at))
+		return log_errno(ENAMETOOLONG, "%s", name);
+	t->array.level = RULE_LEVEL_NONE;
+	r = add_limit(root, at, 1, t);
+	if (r < 0)
+		return r;
+	for (unsigned int depth = 0; !has(root, at, "md"); depth++) {
+		if (depth == DEPTH_MAX)
+			return log_errno(ELOOP, "%s: more than %d layers deep", name, DEPTH_MAX);
+		r = step_down(root, at, start, t);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+	}
+	if (has(root, at, "md")) {
+		r = read_array(root, at, t);
+		if (r < 0)
+			return r;
+		r = rule_data_members(&t->array, &data);
+		if (r < 0)
+			return log_errno(r, "%s: RAID%d of %u members", at, t->array.level,
+					 t->array.members);
+	}
+	r = add_limits_below(root, at, data ? data : 1, 0, t);
+	if (r < 0)
+		return r;
+	*ret = *t;
+	return 0;
+}
