@@ -234,7 +234,7 @@ int verb_create(int argc, char **argv)
 	struct options o = { .dry_run = false };
 	struct block_device device;
 	char params[TARGET_PARAMS];
-	uint64_t sectors;
+	uint64_t sectors = 0;
 
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
 	if (block_device_find(o.device, &device) < 0 || read_sectors(device.node, &sectors) < 0 ||

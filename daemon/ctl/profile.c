@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libsmartcols/libsmartcols.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
