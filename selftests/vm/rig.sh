@@ -10,10 +10,12 @@
 #	rig_preset R5 spindle
 #	rig_calibrate "$RIG_MD" "$RIG_W" "$RIG_N"
 
-# What follows takes down every dm, md and null_blk device that it finds.
+# What follows takes down every dm, md and null_blk device that it finds. 4 is
+# kselftest's exit status for "skipped".
 if [[ ! -e /run/fullstripe-rig ]]; then
-	echo "rig: this is not the test machine: use selftests/vm/run -- $0" >&2
-	exit 1
+	echo "rig: this is not the test machine: use selftests/vm/run -- $0, or make the file" \
+		"/run/fullstripe-rig on a machine that may lose all of its arrays" >&2
+	exit 4
 fi
 
 RIG_TOP=$(realpath "${BASH_SOURCE[0]%/*}/../..")
