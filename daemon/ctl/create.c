@@ -216,17 +216,21 @@ static int create(const struct options *o, uint64_t sectors, const char *params)
 	bool done;
 
 	snprintf(uuid, sizeof(uuid), TARGET_UUID_PREFIX "%s", o->name);
-	if (!task || !dm_task_set_name(task, o->name) || !dm_task_set_uuid(task, uuid) ||
+	if (!task)
+		return log_errno(ENODEV, "device-mapper is out of reach: root is needed, and the module dm-mod");
+	if (!dm_task_set_name(task, o->name) || !dm_task_set_uuid(task, uuid) ||
 	    !dm_task_add_target(task, 0, sectors, TARGET_TYPE, params) ||
 	    !dm_task_set_add_node(task, DM_ADD_NODE_ON_CREATE) ||
 	    !dm_task_set_cookie(task, &cookie, 0))
 		return log_errno(EINVAL, "%s cannot be prepared", o->name);
 	done = dm_task_run(task);
 	dm_udev_wait(cookie);
-	if (!done)
-		return log_errno(dm_task_get_errno(task), "%s was not created with the table '0 %llu " TARGET_TYPE " %s'; the kernel's log says which key is wrong, and the module dm-fullstripe must be loaded",
-				 o->name, (unsigned long long)sectors, params);
-	return 0;
+	if (done)
+		return 0;
+	/* libdevmapper has told the error itself, and does not hand it on. */
+	log_warning("%s was not created with the table '0 %llu " TARGET_TYPE " %s'; the kernel's log says which key is wrong, and the module dm-fullstripe must be loaded",
+		    o->name, (unsigned long long)sectors, params);
+	return -EIO;
 }
 
 int verb_create(int argc, char **argv)

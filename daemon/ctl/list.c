@@ -130,9 +130,10 @@ static int walk(struct listing *listing)
 	int r;
 
 	if (!task)
-		return log_errno(ENOMEM, "list");
+		return log_errno(ENODEV, "device-mapper is out of reach: root is needed, and the module dm-mod");
 	if (!dm_task_run(task))
-		return log_errno(dm_task_get_errno(task), "the device-mapper devices cannot be listed");
+		return log_errno(dm_task_get_errno(task) ?: EIO,
+				 "the device-mapper devices cannot be listed");
 	names = dm_task_get_names(task);
 	if (!names || !names->dev)
 		return 0;
@@ -184,7 +185,7 @@ static int list_json(void)
 	r = walk(&(struct listing) { .json = devices });
 	if (r < 0)
 		return r;
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	puts(render_text(o));
 	return 0;
 }
 

@@ -272,7 +272,7 @@ static int print_json(const struct profile *profile)
 		json_object_array_add(devices, render_profile(&s));
 	}
 	json_object_object_add(o, "devices", devices);
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	puts(render_text(o));
 	return 0;
 }
 

@@ -49,8 +49,8 @@ static int remove_device(const char *name)
 	done = dm_task_run(task);
 	dm_udev_wait(cookie);
 	if (!done)
-		return log_errno(dm_task_get_errno(task), "%s was not removed: is it mounted or in use?",
-				 name);
+		return log_errno(dm_task_get_errno(task) ?: EIO,
+				 "%s was not removed: is it mounted or in use?", name);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ int verb_remove(int argc, char **argv)
 	argp_parse(&parser, argc, argv, 0, NULL, &name);
 	r = dm_read_table(name, &line);
 	if (r < 0 && r != -EOPNOTSUPP) {
-		log_errno(r, "%s: no such device-mapper device", name);
+		log_errno(r, "%s: no device-mapper device of this name can be read", name);
 		return EXIT_FAILED;
 	}
 	if (r < 0 || strcmp(line.type, TARGET_TYPE) != 0) {

@@ -90,7 +90,7 @@ static void add_limit(struct options *o, const char *text, struct argp_state *st
 	if (limit->bytes == 0)
 		argp_error(state, "--limit '%s': a layer that carries nothing", text);
 	o->n_limits++;
-	snprintf(limit->name, sizeof(limit->name), "limit %zu,", o->n_limits);
+	snprintf(limit->name, sizeof(limit->name), "limit %zu", o->n_limits);
 }
 
 static void check(const struct options *o, struct argp_state *state)
@@ -210,7 +210,7 @@ static void print_json(const struct options *o, const struct result *result)
 	if (has_parity(o))
 		json_object_object_add(object, "row_costs", render_row_costs(&o->array));
 	json_object_object_add(object, "sum", render_sum(&result->sum));
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY));
+	puts(render_text(object));
 }
 
 static void print_row_costs(const struct rule_array *array)
@@ -267,8 +267,8 @@ int verb_rule(int argc, char **argv)
 	if (o->array.level != RULE_LEVEL_NONE)
 		r = rule_stripe_bytes(&o->array, &result.stripe, &result.sum);
 	if (r < 0) {
-		log_errno(r, "no such array: RAID%d of %u members, %u copies, chunk %llu bytes (a multiple of 4096)",
-			  o->array.level, o->array.members, o->array.copies,
+		log_errno(r, "RAID%d of %u members with chunks of %llu bytes cannot be; a chunk is a multiple of 4096",
+			  o->array.level, o->array.members,
 			  (unsigned long long)o->array.chunk_bytes);
 		return EXIT_USAGE;
 	}

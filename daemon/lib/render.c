@@ -4,6 +4,17 @@
 #include "render.h"
 
 /**
+ * render_text() - as it is printed
+ * @object: the object, which keeps the text
+ */
+const char *render_text(struct json_object *object)
+{
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_SPACED |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+/**
  * render_add_number() - add a field
  * @object: to this
  * @key: the field's name

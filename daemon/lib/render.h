@@ -14,6 +14,7 @@ struct json_object *render_limits(const struct rule_limit *limits, size_t n);
 struct json_object *render_sum(const struct rule_sum *sum);
 struct json_object *render_plan(const struct plan *plan);
 
+const char *render_text(struct json_object *object);
 void render_add_number(struct json_object *object, const char *key, uint64_t value);
 void render_add_text(struct json_object *object, const char *key, const char *value);
 

@@ -146,9 +146,9 @@ static void describe_limit(const struct rule_limit *limit, char text[static RULE
 
 	units_format_size(limit->bytes, bytes);
 	if (limit->share == 1)
-		snprintf(text, RULE_SENTENCE, "%s %s", limit->name, bytes);
+		snprintf(text, RULE_SENTENCE, "%s = %s", limit->name, bytes);
 	else
-		snprintf(text, RULE_SENTENCE, "%s %s x %llu data members = %s", limit->name, bytes,
+		snprintf(text, RULE_SENTENCE, "%s = %s, x %llu data members = %s", limit->name, bytes,
 			 (unsigned long long)limit->share,
 			 units_format_size(limit_in_cluster(limit), whole));
 }

@@ -224,7 +224,7 @@ static void print_json(const struct outcome *outcome)
 	json_object_object_add(o, "plan", render_plan(&outcome->plan));
 	json_object_object_add(o, "sum", render_sum(&outcome->plan.sum));
 	json_object_object_add(o, "applied", json_object_new_boolean(outcome->applied));
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	puts(render_text(o));
 }
 
 static void print_text(const struct outcome *outcome)

@@ -68,7 +68,8 @@ int block_device_find(const char *text, struct block_device *ret)
  * @dm_name: its device-mapper name
  * @ret: the line
  *
- * Return: 0, -EOPNOTSUPP if it consists of several, or another negative errno.
+ * Return: 0, -EOPNOTSUPP if it consists of several, -ENODEV if device-mapper is
+ * out of reach, or another negative errno.
  */
 int dm_read_table(const char *dm_name, struct dm_table_line *ret)
 {
@@ -77,8 +78,10 @@ int dm_read_table(const char *dm_name, struct dm_table_line *ret)
 	uint64_t start, length;
 	void *next;
 
-	if (!task || !dm_task_set_name(task, dm_name))
-		return -ENOMEM;
+	if (!task)
+		return -ENODEV;
+	if (!dm_task_set_name(task, dm_name))
+		return -EINVAL;
 	if (!dm_task_run(task))
 		return -(dm_task_get_errno(task) ?: EIO);
 	next = dm_get_next_target(task, NULL, &start, &length, &type, &params);
