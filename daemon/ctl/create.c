@@ -13,6 +13,7 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/units.h"
 #include "src/cleanup.h"
 #include "src/log.h"
@@ -37,7 +38,7 @@ static const struct key {
 	{ "mode", false },
 };
 
-#define N_KEYS	(sizeof(keys) / sizeof(keys[0]))
+#define N_KEYS	ARRAY_SIZE(keys)
 
 struct options {
 	const char *name;
@@ -87,16 +88,16 @@ static void set_key(struct options *o, const char *text, struct argp_state *stat
 	}
 	/* A word of its own could smuggle further keys into the table line. */
 	if (!equals[1] || strpbrk(equals, " \t\n") ||
-	    strlen(equals + 1) >= sizeof(o->values[key]))
+	    snprintf(o->values[key], sizeof(o->values[key]), "%s", equals + 1) >=
+	    (int)sizeof(o->values[key]))
 		argp_error(state, "--set '%s': no value", text);
-	strcpy(o->values[key], equals + 1);
 }
 
 static void set_mode(struct options *o, const char *mode, struct argp_state *state)
 {
 	if (strcmp(mode, "writebehind") != 0 && strcmp(mode, "writethrough") != 0)
 		argp_error(state, "--mode '%s': writebehind or writethrough", mode);
-	strcpy(o->values[find_key("mode", 4)], mode);
+	snprintf(o->values[find_key("mode", 4)], sizeof(o->values[0]), "%s", mode);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

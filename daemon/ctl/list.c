@@ -11,6 +11,7 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/render.h"
 #include "src/cleanup.h"
 #include "src/log.h"
@@ -25,7 +26,7 @@ static const char * const attributes[] = {
 	"high_water_bytes", "low_water_bytes", "hold_ms", "mode",
 };
 
-#define N_ATTRIBUTES	(sizeof(attributes) / sizeof(attributes[0]))
+#define N_ATTRIBUTES	ARRAY_SIZE(attributes)
 
 enum {
 	OPTION_JSON = 256,

@@ -7,6 +7,7 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 
 const char *argp_program_version = "fullstripectl " FULLSTRIPE_VERSION;
 
@@ -22,7 +23,7 @@ static const struct verb {
 	{ "rule", "stripe width and cluster size, with the sum", verb_rule },
 };
 
-#define N_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
+#define N_VERBS	ARRAY_SIZE(verbs)
 
 static void print_help(FILE *file)
 {

@@ -13,6 +13,7 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/merge.h"
 #include "lib/profile.h"
 #include "lib/render.h"
@@ -146,7 +147,7 @@ static bool report_problems(const struct options *o, const struct merge *merge,
 	return sound;
 }
 
-__attribute__((format(printf, 3, 4)))
+__printf(3, 4)
 static void add_row(struct libscols_table *table, const char *name, const char *format, ...)
 {
 	struct libscols_line *line = scols_table_new_line(table, NULL);

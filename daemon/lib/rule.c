@@ -4,18 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "macros.h"
 #include "rule.h"
 #include "units.h"
 
 /* md takes nothing smaller, and nothing that is no multiple of it. */
 #define ROW_BYTES	4096
 
-__attribute__((format(printf, 2, 3)))
+__printf(2, 3)
 static void sum_line(struct rule_sum *sum, const char *format, ...)
 {
 	va_list args;
 
-	if (!sum || sum->n == sizeof(sum->lines) / sizeof(sum->lines[0]))
+	if (!sum || sum->n == ARRAY_SIZE(sum->lines))
 		return;
 	va_start(args, format);
 	vsnprintf(sum->lines[sum->n++], RULE_SENTENCE, format, args);
@@ -278,7 +279,7 @@ struct rule_water_marks rule_water_marks(uint64_t ram_bytes)
 	return (struct rule_water_marks) { .high = ram_bytes / 64, .low = ram_bytes / 128 };
 }
 
-__attribute__((format(printf, 6, 7)))
+__printf(6, 7)
 static void plan_add(struct plan *plan, const char *attribute, uint64_t old, uint64_t new,
 		     enum rule_scenario scenario, const char *format, ...)
 {

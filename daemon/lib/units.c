@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "macros.h"
 #include "units.h"
 
 static const struct {
@@ -37,7 +38,7 @@ static int parse(const char *text, size_t len, uint64_t *ret)
 	if (*unit == ' ' && unit + 1 < text + len)
 		unit++;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		size_t unit_len = text + len - unit;
 		uint64_t bytes;
 

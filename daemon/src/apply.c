@@ -55,17 +55,17 @@ int apply_plan(const char *folder, const struct plan *plan)
 		r = sysfs_read_number(&found, "%s/%s", folder, item->attribute);
 		if (r < 0) {
 			log_errno(r, "%s/%s cannot be read", folder, item->attribute);
-		} else if (found == item->new) {
-			changed += found != item->old;
-			continue;
-		} else {
-			r = set(folder, item->attribute, item->new);
-		}
-		if (r < 0) {
-			restore(folder, plan, i + 1);
+			restore(folder, plan, i);
 			return r;
 		}
-		changed++;
+		if (found != item->new) {
+			r = set(folder, item->attribute, item->new);
+			if (r < 0) {
+				restore(folder, plan, i + 1);
+				return r;
+			}
+		}
+		changed += item->new != item->old;
 	}
 	return changed;
 }

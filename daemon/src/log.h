@@ -3,7 +3,9 @@
 #ifndef FULLSTRIPE_LOG_H
 #define FULLSTRIPE_LOG_H
 
-int log_errno(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#include "lib/macros.h"
+
+int log_errno(int error, const char *format, ...) __printf(2, 3);
+void log_warning(const char *format, ...) __printf(1, 2);
 
 #endif

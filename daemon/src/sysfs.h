@@ -6,16 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/macros.h"
+
 #define SYSFS_ROOT	"/sys"
 #define SYSFS_NAME	64
 
 int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
-	__attribute__((format(printf, 3, 4)));
+	__printf(3, 4);
 int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
-	__attribute__((format(printf, 2, 3)));
+	__printf(2, 3);
 int sysfs_write_number(uint64_t value, const char *path_format, ...)
-	__attribute__((format(printf, 2, 3)));
+	__printf(2, 3);
 int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
-	__attribute__((format(printf, 2, 3)));
+	__printf(2, 3);
 
 #endif

@@ -8,6 +8,7 @@
 #include <systemd/sd-device.h>
 
 #include "cleanup.h"
+#include "lib/macros.h"
 #include "log.h"
 #include "target.h"
 
@@ -89,8 +90,8 @@ int dm_read_table(const char *dm_name, struct dm_table_line *ret)
 		return -EOPNOTSUPP;
 	if (strlen(type) >= sizeof(ret->type) || strlen(params) >= sizeof(ret->params))
 		return -EOPNOTSUPP;
-	strcpy(ret->type, type);
-	strcpy(ret->params, params);
+	snprintf(ret->type, sizeof(ret->type), "%s", type);
+	snprintf(ret->params, sizeof(ret->params), "%s", params);
 	return 0;
 }
 
@@ -198,7 +199,7 @@ int target_read_settings(const struct target *target, struct rule_settings *ret)
 		{ "alignment_offset", &s.alignment_offset },
 	};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		int r = sysfs_read_number(wanted[i].value, "%s/%s", target->folder,
 					  wanted[i].attribute);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "lib/macros.h"
 #include "log.h"
 #include "topology.h"
 
@@ -42,9 +43,8 @@ static int disk_of(const char *root, const char *name, char ret[static SYSFS_NAM
 	slash = strrchr(real, '/');
 	*slash = '\0';
 	disk = strrchr(real, '/') + 1;
-	if (strlen(disk) >= SYSFS_NAME)
+	if (snprintf(ret, SYSFS_NAME, "%s", disk) >= SYSFS_NAME)
 		return log_errno(ENAMETOOLONG, "%s", path);
-	strcpy(ret, disk);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static int parse_level(const char *text)
 		{ "raid5", 5 }, { "raid6", 6 }, { "raid10", 10 },
 	};
 
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		if (strcmp(text, levels[i].name) == 0)
 			return levels[i].level;
 	return RULE_LEVEL_NONE;

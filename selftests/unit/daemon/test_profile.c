@@ -8,6 +8,7 @@
 #include "lib/blktrace_format.h"
 #include "lib/histogram.h"
 #include "lib/join.h"
+#include "lib/macros.h"
 #include "lib/merge.h"
 
 #define KIB	1024ull
@@ -428,7 +429,7 @@ static void test_unaligned(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct profile_options options = {
 			.stripe_bytes = cases[i].stripe,
 			.offset_bytes = cases[i].device_offset,
@@ -535,7 +536,7 @@ static void test_recordings(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct profile *p = profile_of_recording(cases[i].name);
 		struct profile_summary s;
 

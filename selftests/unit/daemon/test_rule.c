@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "lib/macros.h"
 #include "lib/rule.h"
 
 static struct rule_array array_of(struct json_object *v)
@@ -146,7 +147,7 @@ static void test_impossible_arrays(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t stripe = 42;
 
 		assert_int_equal(rule_stripe_bytes(&cases[i].array, &stripe, NULL), cases[i].result);
@@ -199,7 +200,7 @@ static void test_cluster_limits(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct limit_case *c = &cases[i];
 		struct rule_limit limits[] = {
 			{ .name = "wide", .bytes = 1ull << 40, .share = 1 },
@@ -297,7 +298,7 @@ static void test_plan_scenarios(void **state)
 	assert_int_equal(rule_plan(&profile, &raid5_of_5, &limit, 1, &current, &plan), 0);
 	assert_int_equal(plan.items[1].scenario, SCENARIO_LAYER_LIMIT);
 	assert_int_equal(plan.items[1].new, 1 << 20);
-	assert_non_null(strstr(plan.items[1].reason, "md0 max_sectors_kb 1 MiB"));
+	assert_non_null(strstr(plan.items[1].reason, "md0 max_sectors_kb = 1 MiB"));
 
 	limit.bytes = 131072;
 	assert_int_equal(rule_plan(&profile, &raid5_of_5, &limit, 1, &current, &plan), 0);

@@ -13,6 +13,7 @@
 
 #include "fixture.h"
 #include "lib/blktrace_format.h"
+#include "lib/macros.h"
 #include "lib/merge.h"
 
 #define V1	"traces/linux-6.12-v1/"
@@ -39,7 +40,7 @@ static const struct counts recordings[] = {
 	  .merge = 562, .other = 33 },
 };
 
-#define N_RECORDINGS	(sizeof(recordings) / sizeof(recordings[0]))
+#define N_RECORDINGS	ARRAY_SIZE(recordings)
 
 static struct bytes read_cpu(const char *name, unsigned int cpu)
 {
@@ -172,7 +173,7 @@ static void test_any_portion(void **state)
 	static const size_t steps[] = { 1, 7, 47, 48, 49, 4096 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
 		decode_recording(&recordings[2], i % 2, steps[i]);
 }
 
@@ -591,7 +592,7 @@ static void test_merge_ties(void **state)
 		sources[i] = (struct memory_stream) { .bytes = &b[i], .step = 10 };
 		assert_int_equal(merge_add(m, &sources[i]), 0);
 	}
-	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(merge_next(m, UINT64_MAX, &e), 1);
 		assert_int_equal(e.pid, expected[i]);
 	}

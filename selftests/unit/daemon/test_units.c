@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "fixture.h"
+#include "lib/macros.h"
 #include "lib/units.h"
 
 static void test_sizes(void **state)
@@ -20,7 +21,7 @@ static void test_sizes(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t bytes;
 
 		assert_int_equal(units_parse_size(cases[i].text, &bytes), 0);
@@ -62,7 +63,7 @@ static void test_junk(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t bytes = 42;
 
 		assert_int_equal(units_parse_size(cases[i].text, &bytes), cases[i].result);

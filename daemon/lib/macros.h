@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel's headers would give. */
+#ifndef FULLSTRIPE_MACROS_H
+#define FULLSTRIPE_MACROS_H
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
+
+#endif
