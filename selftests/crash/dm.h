@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Messages to device-mapper devices without dmsetup(8): marks are sent so often
+ * that starting a program for each would be most of a run.
+ */
+#ifndef DM_H
+#define DM_H
+
+#include <stdbool.h>
+
+int dm_open(void);
+int dm_message(int control, const char *device, const char *text);
+int dm_suspend(int control, const char *device, bool suspend);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading the log of dm-log-writes, from a file or from the device itself.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define LOG_MAGIC	0x6a736677736872ULL
+#define LOG_VERSION	1
+#define SECTOR_BYTES	512
+
+struct disk_super {
+	uint64_t magic;
+	uint64_t version;
+	uint64_t entries;
+	uint32_t block;
+} __attribute__((packed));
+
+struct disk_entry {
+	uint64_t sector;
+	uint64_t sectors;
+	uint64_t flags;
+	uint64_t data_bytes;
+	char data[SECTOR_BYTES - 32];
+};
+
+__attribute__((noreturn, format(printf, 2, 3)))
+static void bad(const struct log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "%s: ", log->path);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\n");
+	va_end(args);
+	exit(2);
+}
+
+static void read_at(const struct log *log, uint64_t at, void *data, size_t bytes)
+{
+	if (at + bytes > log->bytes)
+		bad(log, "the log ends at byte %llu, in the middle of entry %llu: it was not copied whole",
+		    (unsigned long long)log->bytes, (unsigned long long)log->next);
+	if (log->map)
+		memcpy(data, log->map + at, bytes);
+	else if (pread(log->fd, data, bytes, at) != (ssize_t)bytes)
+		bad(log, "%s", strerror(errno));
+}
+
+/* A failure ends the program with status 2 and says why. */
+void log_open(struct log *log, const char *path)
+{
+	struct disk_super super;
+	struct stat st;
+
+	memset(log, 0, sizeof(*log));
+	log->path = path;
+	log->fd = open(path, O_RDONLY);
+	if (log->fd < 0 || fstat(log->fd, &st))
+		bad(log, "%s", strerror(errno));
+	log->bytes = lseek(log->fd, 0, SEEK_END);
+	if (S_ISREG(st.st_mode) && log->bytes) {
+		log->map = mmap(NULL, log->bytes, PROT_READ, MAP_PRIVATE, log->fd, 0);
+		if (log->map == MAP_FAILED)
+			bad(log, "%s", strerror(errno));
+	}
+	read_at(log, 0, &super, sizeof(super));
+	if (le64toh(super.magic) != LOG_MAGIC || le64toh(super.version) != LOG_VERSION)
+		bad(log, "is no log of dm-log-writes");
+	log->entries = le64toh(super.entries);
+	log->block = le32toh(super.block);
+	if (log->block < SECTOR_BYTES || log->block % SECTOR_BYTES)
+		bad(log, "has blocks of %u bytes, which is no multiple of 512", log->block);
+	log_rewind(log);
+}
+
+void log_rewind(struct log *log)
+{
+	log->at = log->block;
+	log->next = 0;
+}
+
+bool log_next(struct log *log, struct log_entry *entry)
+{
+	struct disk_entry disk;
+	uint64_t bytes;
+
+	if (log->next == log->entries)
+		return false;
+	read_at(log, log->at, &disk, sizeof(disk));
+	memset(entry, 0, sizeof(*entry));
+	entry->flags = le64toh(disk.flags);
+	entry->sector = le64toh(disk.sector) * (log->block / SECTOR_BYTES);
+	entry->sectors = le64toh(disk.sectors) * (log->block / SECTOR_BYTES);
+	log->at += log->block;
+	if (entry->flags & LOG_MARK) {
+		bytes = le64toh(disk.data_bytes);
+		if (bytes >= sizeof(entry->mark))
+			bad(log, "entry %llu has a mark of %llu bytes", (unsigned long long)log->next,
+			    (unsigned long long)bytes);
+		memcpy(entry->mark, disk.data, bytes);
+	} else if (!(entry->flags & LOG_DISCARD) && entry->sectors) {
+		bytes = entry->sectors * SECTOR_BYTES;
+		if (bytes > log->bytes || log->at > log->bytes - bytes)
+			bad(log, "entry %llu is cut short: the log was not copied whole",
+			    (unsigned long long)log->next);
+		if (log->map)
+			entry->data = log->map + log->at;
+		log->at += bytes;
+	}
+	log->next++;
+	return true;
+}
+
+/* In words; good until the next call. */
+const char *log_describe(const struct log_entry *entry)
+{
+	static char text[128];
+
+	if (entry->flags & LOG_MARK)
+		snprintf(text, sizeof(text), "mark '%s'", entry->mark);
+	else if (!entry->sectors)
+		snprintf(text, sizeof(text), "flush");
+	else
+		snprintf(text, sizeof(text), "%s%s of %llu sectors at %llu",
+			 entry->flags & LOG_DISCARD ? "discard" : "write",
+			 entry->flags & LOG_FUA ? " with FUA" : "",
+			 (unsigned long long)entry->sectors, (unsigned long long)entry->sector);
+	return text;
+}

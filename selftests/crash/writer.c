@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A workload on a raw device that writes down what it may expect of the device
+ * after a power cut (journal.h), and meanwhile reads back what it wrote. Runs in
+ * the test machine.
+ *
+ * At no time are two requests of it under way to one sector: only then is it
+ * known which of two writes is the later one. A request whose range is taken
+ * waits, so that writes often follow each other immediately on the same sectors.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <linux/aio_abi.h>
+#include <linux/fs.h>
+
+#include "dm.h"
+#include "journal.h"
+#include "sector.h"
+
+#define THREADS_MAX	64
+#define HOT_STRIPES	6
+
+static struct {
+	const char *device;
+	const char *target;
+	const char *log;
+	const char *journal;
+	uint32_t seed;
+	unsigned long operations;
+	unsigned int threads;
+	uint32_t stripe;	/* sectors */
+	uint64_t start;		/* sectors */
+	unsigned int fua;	/* of 1000 operations */
+	unsigned int flush;
+	unsigned int suspend;
+	unsigned int read;
+	unsigned int change;
+} set = {
+	.seed = 1, .operations = 1000, .threads = 8,
+	.fua = 40, .flush = 25, .suspend = 2, .read = 100,
+};
+
+struct thread {
+	pthread_t id;
+	unsigned int number;
+	uint64_t random;
+	aio_context_t aio;
+	char *buffer;
+	uint64_t run_at;	/* the sequential run: its next sector */
+	uint64_t run_left;	/* and what is left of it */
+	uint64_t sector;	/* the range in use; no sectors: none */
+	uint32_t sectors;
+};
+
+static struct thread threads[THREADS_MAX];
+static int device, control;
+static uint64_t device_sectors;
+
+/* All below. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t range_freed = PTHREAD_COND_INITIALIZER;
+static struct journal_event *events;
+static uint64_t nr_events, max_events;
+static uint32_t generations, flushes, marks;
+static uint32_t *latest;	/* generation by sector */
+static unsigned long operations_left;
+
+static pthread_mutex_t suspend_lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noreturn, format(printf, 1, 2)))
+static void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "writer: ");
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\n");
+	va_end(args);
+	/* Other threads may be stuck in the kernel. */
+	_exit(1);
+}
+
+/* Lock held. */
+static void note(enum event_type type, uint32_t id, uint64_t sector, uint64_t sectors)
+{
+	if (nr_events == max_events) {
+		max_events = max_events ? 2 * max_events : 4096;
+		events = realloc(events, max_events * sizeof(*events));
+		if (!events)
+			die("no memory for %llu events", (unsigned long long)max_events);
+	}
+	events[nr_events++] = (struct journal_event) { type, id, sector, sectors };
+}
+
+/*
+ * Ranges
+ */
+
+static bool is_taken(const struct thread *me)
+{
+	unsigned int i;
+
+	for (i = 0; i < set.threads; i++) {
+		const struct thread *other = &threads[i];
+
+		if (other != me && other->sectors &&
+		    other->sector < me->sector + me->sectors &&
+		    me->sector < other->sector + other->sectors)
+			return true;
+	}
+	return false;
+}
+
+/* Wait until nobody uses the range; lock held. */
+static void take_range(struct thread *me, uint64_t sector, uint32_t sectors)
+{
+	struct thread wanted = { .sector = sector, .sectors = sectors };
+
+	while (is_taken(&wanted))
+		pthread_cond_wait(&range_freed, &lock);
+	me->sector = sector;
+	me->sectors = sectors;
+}
+
+/* Lock held. */
+static void free_range(struct thread *me)
+{
+	me->sectors = 0;
+	pthread_cond_broadcast(&range_freed);
+}
+
+/* Sizes: many below a page, most below a stripe, some whole stripes and more. */
+static uint32_t choose_size(struct thread *me)
+{
+	uint32_t kind = random_below(&me->random, 100);
+
+	if (kind < 30)
+		return 1 + random_below(&me->random, 8);
+	if (kind < 75)
+		return 8 * (1 + random_below(&me->random, 8));
+	if (kind < 90)
+		return 1 + random_below(&me->random, set.stripe);
+	return set.stripe + (kind < 95 ? 0 : random_below(&me->random, set.stripe + 1));
+}
+
+static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
+{
+	uint32_t kind = random_below(&me->random, 100);
+	uint64_t area = device_sectors;
+	uint64_t into;
+
+	*sectors = choose_size(me);
+	if (kind < 30) {
+		/* On: runs make whole stripes out of small writes. */
+		if (!me->run_left) {
+			me->run_left = set.stripe * (1 + random_below(&me->random, 4));
+			me->run_at = random_below(&me->random, device_sectors);
+		}
+		if (*sectors > me->run_left)
+			*sectors = me->run_left;
+		*sector = me->run_at;
+		me->run_at += *sectors;
+		me->run_left -= *sectors;
+		if (me->run_at >= device_sectors)
+			me->run_left = 0;
+	} else {
+		if (kind < 70 && area > HOT_STRIPES * set.stripe)
+			area = HOT_STRIPES * set.stripe;
+		*sector = random_below(&me->random, area);
+		/* Half of the long ones exactly on stripes: these are not staged. */
+		if (*sectors >= set.stripe && kind % 2) {
+			into = (*sector + set.start) % set.stripe;
+			*sector = *sector > into ? *sector - into : 0;
+		}
+	}
+	if (*sector + *sectors > device_sectors) {
+		if (*sectors > device_sectors)
+			*sectors = device_sectors;
+		*sector = device_sectors - *sectors;
+	}
+}
+
+/*
+ * Operations
+ */
+
+/*
+ * Asynchronous I/O is the one way to FUA without a flush: a synchronous write
+ * with RWF_DSYNC is followed by one.
+ */
+static void write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool fua)
+{
+	struct iocb cb = {
+		.aio_fildes = device,
+		.aio_lio_opcode = IOCB_CMD_PWRITE,
+		.aio_buf = (uintptr_t)me->buffer,
+		.aio_nbytes = (uint64_t)sectors * SECTOR_BYTES,
+		.aio_offset = sector * SECTOR_BYTES,
+		.aio_rw_flags = fua ? RWF_DSYNC : 0,
+	};
+	struct iocb *list = &cb;
+	struct io_event event;
+	long r;
+
+	if (syscall(SYS_io_submit, me->aio, 1, &list) != 1)
+		die("cannot submit a write of %u sectors at %llu: %s", sectors,
+		    (unsigned long long)sector, strerror(errno));
+	do {
+		r = syscall(SYS_io_getevents, me->aio, 1, 1, &event, NULL);
+	} while (r < 0 && errno == EINTR);
+	if (r != 1 || event.res != (int64_t)cb.aio_nbytes)
+		die("a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
+		    (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
+}
+
+static void mark(void)
+{
+	char text[32];
+	uint32_t id;
+
+	pthread_mutex_lock(&lock);
+	id = marks++;
+	note(EVENT_MARK, id, 0, 0);
+	pthread_mutex_unlock(&lock);
+
+	snprintf(text, sizeof(text), "mark %u", id);
+	if (dm_message(control, set.log, text))
+		die("'%s' does not take '%s': %s", set.log, text, strerror(errno));
+
+	pthread_mutex_lock(&lock);
+	note(EVENT_MARKED, id, 0, 0);
+	pthread_mutex_unlock(&lock);
+}
+
+static void do_write(struct thread *me)
+{
+	bool fua = random_below(&me->random, 1000) < set.fua;
+	uint32_t sectors, generation, i;
+	uint64_t sector;
+
+	choose_range(me, &sector, &sectors);
+	pthread_mutex_lock(&lock);
+	take_range(me, sector, sectors);
+	generation = ++generations;
+	note(EVENT_SUBMIT, generation, sector, sectors);
+	pthread_mutex_unlock(&lock);
+
+	for (i = 0; i < sectors; i++)
+		sector_fill(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, generation);
+	write_aio(me, sector, sectors, fua);
+
+	pthread_mutex_lock(&lock);
+	note(fua ? EVENT_COMPLETE_FUA : EVENT_COMPLETE, generation, sector, sectors);
+	for (i = 0; i < sectors; i++)
+		latest[sector + i] = generation;
+	free_range(me);
+	pthread_mutex_unlock(&lock);
+	if (fua)
+		mark();
+}
+
+/* What was written last is what is read; the range is in use by this thread. */
+static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
+{
+	ssize_t bytes = (ssize_t)sectors * SECTOR_BYTES;
+	enum sector_kind kind;
+	uint32_t generation, i;
+
+	if (pread(device, me->buffer, bytes, sector * SECTOR_BYTES) != bytes)
+		die("cannot read %u sectors at %llu: %s", sectors, (unsigned long long)sector,
+		    strerror(errno));
+	for (i = 0; i < sectors; i++) {
+		generation = 0;
+		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
+		if (kind > SECTOR_OURS || generation != latest[sector + i])
+			die("sector %llu was written by generation %u and reads as %s, generation %u",
+			    (unsigned long long)sector + i, latest[sector + i],
+			    sector_kind_name(kind), generation);
+	}
+}
+
+static void do_read(struct thread *me)
+{
+	uint32_t sectors;
+	uint64_t sector;
+
+	choose_range(me, &sector, &sectors);
+	pthread_mutex_lock(&lock);
+	take_range(me, sector, sectors);
+	pthread_mutex_unlock(&lock);
+
+	verify(me, sector, sectors);
+
+	pthread_mutex_lock(&lock);
+	free_range(me);
+	pthread_mutex_unlock(&lock);
+}
+
+static uint32_t flush_begin(void)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&lock);
+	id = flushes++;
+	note(EVENT_FLUSH, id, 0, 0);
+	pthread_mutex_unlock(&lock);
+	return id;
+}
+
+static void flush_end(uint32_t id)
+{
+	pthread_mutex_lock(&lock);
+	note(EVENT_FLUSHED, id, 0, 0);
+	pthread_mutex_unlock(&lock);
+	mark();
+}
+
+static void do_flush(void)
+{
+	uint32_t id = flush_begin();
+
+	if (fdatasync(device))
+		die("fdatasync: %s", strerror(errno));
+	flush_end(id);
+}
+
+/* A suspended target has nothing staged, and what it wrote is stable. */
+static void do_suspend(void)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&suspend_lock);
+	id = flush_begin();
+	if (dm_suspend(control, set.target, true))
+		die("'%s' cannot be suspended: %s", set.target, strerror(errno));
+	flush_end(id);
+	if (dm_suspend(control, set.target, false))
+		die("'%s' cannot be resumed: %s", set.target, strerror(errno));
+	pthread_mutex_unlock(&suspend_lock);
+}
+
+/* Change a key of the target while I/O goes on; the table's values come back. */
+static void do_change(struct thread *me)
+{
+	char text[64];
+
+	switch (random_below(&me->random, 4)) {
+	case 0:
+		snprintf(text, sizeof(text), "set stripe_bytes %u", set.stripe * SECTOR_BYTES / 2);
+		break;
+	case 1:
+		snprintf(text, sizeof(text), "set stripe_bytes %u", set.stripe * SECTOR_BYTES);
+		break;
+	case 2:
+		snprintf(text, sizeof(text), "set hold_ms %u", 1 + random_below(&me->random, 500));
+		break;
+	default:
+		snprintf(text, sizeof(text), "set mode %s",
+			 random_below(&me->random, 4) ? "writebehind" : "writethrough");
+		break;
+	}
+	/* Suspend and messages exclude each other in dm core; a suspended target waits. */
+	pthread_mutex_lock(&suspend_lock);
+	if (dm_message(control, set.target, text))
+		die("'%s' does not take '%s': %s", set.target, text, strerror(errno));
+	pthread_mutex_unlock(&suspend_lock);
+}
+
+static bool next_operation(void)
+{
+	bool more;
+
+	pthread_mutex_lock(&lock);
+	more = operations_left;
+	operations_left -= more;
+	pthread_mutex_unlock(&lock);
+	return more;
+}
+
+static void *run_thread(void *data)
+{
+	struct thread *me = data;
+
+	while (next_operation()) {
+		uint32_t kind = random_below(&me->random, 1000);
+
+		if (kind < set.flush)
+			do_flush();
+		else if ((kind -= set.flush) < set.suspend)
+			do_suspend();
+		else if ((kind -= set.suspend) < set.change)
+			do_change(me);
+		else if ((kind -= set.change) < set.read)
+			do_read(me);
+		else
+			do_write(me);
+	}
+	return NULL;
+}
+
+static void verify_all(void)
+{
+	uint32_t step = 2 * set.stripe;
+	uint64_t at;
+
+	for (at = 0; at < device_sectors; at += step)
+		verify(&threads[0], at, device_sectors - at < step ? device_sectors - at : step);
+}
+
+static void save_journal(void)
+{
+	struct journal_header header = {
+		.magic = JOURNAL_MAGIC,
+		.seed = set.seed,
+		.generations = generations,
+		.flushes = flushes,
+		.marks = marks,
+		.sectors = device_sectors,
+		.start = set.start,
+		.events = nr_events,
+	};
+	FILE *file = fopen(set.journal, "w");
+
+	if (!file || fwrite(&header, sizeof(header), 1, file) != 1 ||
+	    fwrite(events, sizeof(*events), nr_events, file) != nr_events || fclose(file))
+		die("cannot write the journal '%s': %s", set.journal, strerror(errno));
+}
+
+/*
+ * Command line
+ */
+
+static void usage(void)
+{
+	printf("Usage: writer --device DEV --target NAME --log NAME --journal FILE --stripe BYTES [OPTION]...\n"
+	       "\n"
+	       "Writes to DEV at random, and to FILE what must be on it after a power cut.\n"
+	       "\n"
+	       "  --device DEV      the device to write to; all of it must read as zero\n"
+	       "  --target NAME     its device-mapper name, for suspends and messages\n"
+	       "  --log NAME        the device-mapper name of the log-writes device\n"
+	       "  --journal FILE    what was done; for 'check'\n"
+	       "  --stripe BYTES    stripe width; sizes and places are chosen by it\n"
+	       "  --start SECTORS   where DEV begins on the device under it (default 0)\n"
+	       "  --seed N          of the random choices (default 1)\n"
+	       "  --operations N    how many (default 1000)\n"
+	       "  --threads N       how many at a time (default 8)\n"
+	       "  --fua N           so many of 1000 writes have FUA (default 40)\n"
+	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
+	       "  --suspend N       ... a suspend and a resume (default 2)\n"
+	       "  --change N        ... a message that changes a key (default 0)\n"
+	       "  --read N          ... a read that is checked (default 100)\n"
+	       "\n"
+	       "Exit status: 0 done, 1 an operation failed or read something wrong, 2 wrong usage.\n");
+}
+
+static unsigned long number(const char *option, const char *text, unsigned long max)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || value > max) {
+		fprintf(stderr, "writer: --%s '%s' is no number up to %lu, see --help\n",
+			option, text, max);
+		exit(2);
+	}
+	return value;
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "target", required_argument, NULL, 't' },
+		{ "log", required_argument, NULL, 'l' },
+		{ "journal", required_argument, NULL, 'j' },
+		{ "stripe", required_argument, NULL, 'w' },
+		{ "start", required_argument, NULL, 'b' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "operations", required_argument, NULL, 'o' },
+		{ "threads", required_argument, NULL, 'n' },
+		{ "fua", required_argument, NULL, 'u' },
+		{ "flush", required_argument, NULL, 'f' },
+		{ "suspend", required_argument, NULL, 'p' },
+		{ "change", required_argument, NULL, 'c' },
+		{ "read", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	int option, index;
+
+	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
+		const char *name = option == '?' ? "" : options[index].name;
+
+		switch (option) {
+		case 'd':
+			set.device = optarg;
+			break;
+		case 't':
+			set.target = optarg;
+			break;
+		case 'l':
+			set.log = optarg;
+			break;
+		case 'j':
+			set.journal = optarg;
+			break;
+		case 'w':
+			set.stripe = number(name, optarg, 64 << 20) / SECTOR_BYTES;
+			break;
+		case 'b':
+			set.start = number(name, optarg, UINT32_MAX);
+			break;
+		case 's':
+			set.seed = number(name, optarg, UINT32_MAX);
+			break;
+		case 'o':
+			set.operations = number(name, optarg, UINT32_MAX);
+			break;
+		case 'n':
+			set.threads = number(name, optarg, THREADS_MAX);
+			break;
+		case 'u':
+			set.fua = number(name, optarg, 1000);
+			break;
+		case 'f':
+			set.flush = number(name, optarg, 1000);
+			break;
+		case 'p':
+			set.suspend = number(name, optarg, 1000);
+			break;
+		case 'c':
+			set.change = number(name, optarg, 1000);
+			break;
+		case 'r':
+			set.read = number(name, optarg, 1000);
+			break;
+		case 'h':
+			usage();
+			exit(0);
+		default:
+			exit(2);
+		}
+	}
+	if (!set.device || !set.target || !set.log || !set.journal || !set.stripe ||
+	    !set.threads || optind != argc) {
+		fprintf(stderr, "writer: give --device, --target, --log, --journal and --stripe, see --help\n");
+		exit(2);
+	}
+}
+
+static void start(void)
+{
+	size_t buffer_bytes = 2UL * set.stripe * SECTOR_BYTES;
+	unsigned int i;
+	uint64_t bytes;
+
+	device = open(set.device, O_RDWR | O_DIRECT);
+	if (device < 0 || ioctl(device, BLKGETSIZE64, &bytes))
+		die("cannot open '%s': %s", set.device, strerror(errno));
+	control = dm_open();
+	if (control < 0)
+		die("cannot open the device-mapper's control node: %s", strerror(errno));
+	device_sectors = bytes / SECTOR_BYTES;
+	latest = calloc(device_sectors, sizeof(*latest));
+	if (!latest)
+		die("no memory for %llu sectors", (unsigned long long)device_sectors);
+
+	operations_left = set.operations;
+	for (i = 0; i < set.threads; i++) {
+		threads[i].number = i;
+		threads[i].random = ((uint64_t)set.seed << 8 | i) * 0x9e3779b97f4a7c15ULL;
+		if (syscall(SYS_io_setup, 1, &threads[i].aio))
+			die("io_setup: %s", strerror(errno));
+		if (posix_memalign((void **)&threads[i].buffer, 4096, buffer_bytes))
+			die("no memory for a buffer of %zu bytes", buffer_bytes);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	parse(argc, argv);
+	start();
+	/* The first mark: everything is in place, and nothing written. */
+	mark();
+	for (i = 0; i < set.threads; i++)
+		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
+			die("cannot start a thread");
+	for (i = 0; i < set.threads; i++)
+		pthread_join(threads[i].id, NULL);
+	verify_all();
+	save_journal();
+	printf("seed %u: %u writes, %u flushes, %u marks\n", set.seed, generations, flushes, marks);
+	return 0;
+}
