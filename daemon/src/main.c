@@ -232,11 +232,11 @@ static void print_text(const struct outcome *outcome)
 	const struct profile_summary *s = &outcome->profile;
 	char average[UNITS_TEXT], peak[UNITS_TEXT], size[UNITS_TEXT];
 
-	printf("%s: %llu reads, %llu writes in %.1f s, %s, typically %s; %s on average, %s at the peak\n",
+	printf("%s: %llu reads, %llu writes in %.1f s, %s, typically %s; %s on average, %s at the peak; confidence %.2f\n",
 	       outcome->device.node, (unsigned long long)s->reads, (unsigned long long)s->writes,
 	       s->duration / 1e9, profile_access_name(s->access),
 	       units_format_size(s->size_mode, size), units_format_rate(s->average_rate, average),
-	       units_format_rate(s->peak_rate, peak));
+	       units_format_rate(s->peak_rate, peak), s->confidence);
 	for (size_t i = 0; i < outcome->plan.sum.n; i++)
 		printf("  %s\n", outcome->plan.sum.lines[i]);
 	for (size_t i = 0; i < outcome->plan.n; i++) {

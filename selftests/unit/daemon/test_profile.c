@@ -476,6 +476,29 @@ static void test_discards_are_no_bandwidth(void **state)
 	profile_free(p);
 }
 
+/* A flush has no place: 6.1 completes one at sector 128 that was queued at 0. */
+static void test_flush_joins_anywhere(void **state)
+{
+	struct profile *p = new_profile();
+	struct trace_event e = {
+		.action = TRACE_QUEUE,
+		.categories = BLKTRACE_WRITE | BLKTRACE_FLUSH | BLKTRACE_SYNC,
+	};
+	struct profile_summary s;
+
+	(void)state;
+	assert_int_equal(profile_add(p, &e), 0);
+	e.action = TRACE_COMPLETE;
+	e.sector = 128;
+	e.time = MS;
+	assert_int_equal(profile_add(p, &e), 0);
+	profile_summarise(p, 0, &s);
+	assert_int_equal(s.flushes, 1);
+	assert_int_equal(s.flush_latency.n, 1);
+	assert_int_equal(s.partial_completions, 0);
+	profile_free(p);
+}
+
 static void test_devices_are_bounded(void **state)
 {
 	struct profile *p = new_profile();
@@ -597,6 +620,7 @@ int main(void)
 		cmocka_unit_test(test_unaligned),
 		cmocka_unit_test(test_confidence),
 		cmocka_unit_test(test_discards_are_no_bandwidth),
+		cmocka_unit_test(test_flush_joins_anywhere),
 		cmocka_unit_test(test_devices_are_bounded),
 		cmocka_unit_test(test_recordings),
 		cmocka_unit_test(test_recorded_disk),
