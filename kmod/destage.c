@@ -333,15 +333,20 @@ static bool is_above_low_water(struct fullstripe *fs)
 	       staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES);
 }
 
-static void start_urgent(struct destager *d)
+/*
+ * These start one and begin anew, as neighbours on the same list may leave with it.
+ */
+static bool start_one_urgent(struct destager *d)
 {
-	struct stripe_group *group, *next;
+	struct stripe_group *group;
 
-	list_for_each_entry_safe(group, next, &d->urgent, urgent_link) {
+	list_for_each_entry(group, &d->urgent, urgent_link) {
 		if (!may_start(d))
-			return;
-		start(d, group);
+			return false;
+		if (start(d, group))
+			return true;
 	}
+	return false;
 }
 
 /* Start open groups that were first seen up to an epoch, in address order. */
@@ -393,27 +398,19 @@ static bool cluster_is_whole(struct destager *d, struct stripe_group *group)
 	return true;
 }
 
-static void start_whole(struct destager *d, bool above_low_water)
+static bool start_one_whole(struct destager *d, bool above_low_water)
 {
 	struct fullstripe *fs = fullstripe_of(d);
-	struct stripe_group *group, *next;
-	bool again;
+	struct stripe_group *group;
 
-	do {
-		again = false;
-		list_for_each_entry_safe(group, next, &d->full, full_link) {
-			if (!may_start(d))
-				return;
-			if (!above_low_water && !is_held_long(fs, group->whole_since) &&
-			    !cluster_is_whole(d, group))
-				continue;
-			/* Neighbours on the list may leave with it. */
-			if (start(d, group)) {
-				again = true;
-				break;
-			}
-		}
-	} while (again);
+	list_for_each_entry(group, &d->full, full_link) {
+		if (!may_start(d))
+			return false;
+		if ((above_low_water || is_held_long(fs, group->whole_since) ||
+		     cluster_is_whole(d, group)) && start(d, group))
+			return true;
+	}
+	return false;
 }
 
 static void start_old(struct destager *d)
@@ -449,13 +446,15 @@ static void start_some(struct destager *d)
 
 	if (READ_ONCE(d->held_back))
 		return;
-	start_urgent(d);
+	while (start_one_urgent(d))
+		;
 	if (atomic_read(&d->drain))
 		sweep(d, U64_MAX, false, d->inflight_max);
 	else if (d->flush_state == FLUSH_DESTAGING)
 		sweep(d, d->flush_epoch, false, d->inflight_max);
 	above = is_above_low_water(fs);
-	start_whole(d, above);
+	while (start_one_whole(d, above))
+		;
 	start_old(d);
 	if (above) {
 		sweep(d, U64_MAX, true, pressure_max(d));

@@ -219,6 +219,7 @@ enum staging_gate {
  *	water mark is reached.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
+ * @nr_parked: bios in @parked, and the one that is being tried again.
  * @parked_work: tries them again.
  * @straight_lock: for @straight.
  * @straight: bios that cover one stripe wider than the lower device takes at
@@ -243,6 +244,7 @@ struct staging {
 	bool stalled;
 	spinlock_t parked_lock;		/* @parked */
 	struct bio_list parked;
+	atomic_t nr_parked;
 	struct work_struct parked_work;
 	spinlock_t straight_lock;	/* @straight */
 	struct bio_list straight;

@@ -334,13 +334,7 @@ u64 staging_staged_bytes(const struct fullstripe *fs)
  */
 bool staging_is_empty(struct fullstripe *fs)
 {
-	struct staging *st = &fs->staging;
-	bool empty;
-
-	spin_lock_irq(&st->parked_lock);
-	empty = bio_list_empty(&st->parked) && !work_busy(&st->parked_work);
-	spin_unlock_irq(&st->parked_lock);
-	return empty && !atomic_read(&st->used);
+	return !atomic_read(&fs->staging.nr_parked) && !atomic_read(&fs->staging.used);
 }
 
 /*
@@ -521,12 +515,12 @@ static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struc
 enum verdict {
 	VERDICT_TAKEN,		/* completed or held: no longer the caller's */
 	VERDICT_REMAP,		/* goes to the lower device, marked */
-	VERDICT_PARK,		/* there is no memory for it */
+	VERDICT_PARK,		/* there is no memory for it; counted in nr_parked */
 };
 
 /*
  * Write a bio that lies within one whole stripe. Caller is in an RCU read section,
- * which ends here as soon as the stripe knows of the write.
+ * which ends here as soon as the stripe, or the count of parked bios, knows of it.
  */
 static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 stripe, u32 first)
 	__releases(RCU)
@@ -607,13 +601,15 @@ bypass:
 
 no_memory:
 	spin_unlock_irqrestore(&shard->lock, flags);
+	/* The stripes must not change until it is tried again. */
+	if (!failing)
+		atomic_inc(&st->nr_parked);
 	rcu_read_unlock();
-	if (failing) {
-		/* The memory is full of what the lower device refuses. */
-		bio_io_error(bio);
-		return VERDICT_TAKEN;
-	}
-	return VERDICT_PARK;
+	if (!failing)
+		return VERDICT_PARK;
+	/* The memory is full of what the lower device refuses. */
+	bio_io_error(bio);
+	return VERDICT_TAKEN;
 }
 
 static void accept(struct bio *bio, u32 sectors)
@@ -755,11 +751,13 @@ static void parked_work(struct work_struct *work)
 			bio_list_add_head(&st->parked, bio);
 			WRITE_ONCE(st->stalled, true);
 			spin_unlock_irq(&st->parked_lock);
+			atomic_dec(&st->nr_parked);
 			destager_kick(fs);
 			return;
 		case VERDICT_TAKEN:
 			break;
 		}
+		atomic_dec(&st->nr_parked);
 	}
 	wake_if_awaited(fs);
 }

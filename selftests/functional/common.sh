@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the scripts of this folder begin with. To be sourced first.
+
+set -u
+HERE=${BASH_SOURCE[0]%/*}
+# shellcheck source=../lib/tap.sh
+. "$HERE/../lib/tap.sh"
+# shellcheck source=../vm/rig.sh
+. "$HERE/../vm/rig.sh"
+# shellcheck disable=SC2034 # used by who sources this
+STRESS=$RIG_TOP/build/selftests/functional/stress
+trap rig_teardown EXIT

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A destage that fails loses nothing silently: what is staged stays readable, flushes
+# fail, writes go through meanwhile, and after the repair all is as it should be.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+fsync() {
+	python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
+}
+
+# lower TABLE: what the device under the target does from now on.
+lower() {
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup reload low --table "$1"
+	dmsetup resume low
+}
+
+sum_of() {
+	dd if="$1" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
+}
+
+tap_plan 15
+rig_load_module
+modprobe dm-flakey
+rig_preset R5 ram
+sectors=$(blockdev --getsz "$RIG_MD")
+dmsetup create low --table "0 $sectors linear $RIG_MD 0"
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000
+stats=$(rig_sysfs fs0)/stats
+
+dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc status=none
+sum=$(sum_of /dev/mapper/fs0)
+lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+fsync
+tap_is $? 1 "a flush fails when its data cannot be written"
+tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" failing "status says so"
+(($(<"$stats/failing_stripes") == 2))
+tap_is $? 0 "the stripes are counted"
+tap_is "$(dmesg | grep -c 'cannot be written to')" 1 "the log says so once"
+tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "what is staged stays readable"
+fsync
+tap_is $? 1 "the next flush fails too"
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=4096 oflag=direct conv=notrunc status=none \
+	2>/dev/null
+tap_is $? 1 "a write elsewhere goes through, so its writer learns"
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=200 oflag=direct conv=notrunc status=none \
+	2>/dev/null
+tap_is $? 1 "and so does a writer to a failing stripe"
+tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "which harms nothing that was accepted before"
+
+lower "0 $sectors linear $RIG_MD 0"
+dmsetup message fs0 0 retry
+tap_check "after the repair a flush succeeds" fsync
+tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" ok "status says so"
+tap_is "$(sum_of "$RIG_MD")" "$sum" "what was staged is below"
+dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc status=none
+(($(<"$stats/staged_bytes") > 0))
+tap_is $? 0 "writes are staged again"
+
+lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+dmesg -C
+tap_check "remove ends all the same" rig_target_remove fs0
+tap_check "and what is lost is said" grep -q 'are lost' <(dmesg)
+tap_done

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A flush returns when what completed before is below and the members were flushed;
+# a FUA write when it is; and neither has to wait for a hold.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# put BYTE OFFSET [DD ARGUMENT]...: 4 KiB of BYTE at OFFSET of the target.
+put() {
+	local byte=$1 at=$2
+	shift 2
+	tr '\0' "$byte" </dev/zero | dd of=/dev/mapper/fs0 bs=4k count=1 seek="${at}B" iflag=fullblock \
+		oflag=direct"${1:+,$1}" conv=notrunc"${2:+,$2}" status=none
+}
+
+# below OFFSET: the byte that the array holds there.
+below() {
+	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
+}
+
+tap_plan 13
+rig_load_module
+rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
+rig_array 5 64
+rig_target fs0 "$RIG_MD" hold_ms 3600000
+stats=$(rig_sysfs fs0)/stats
+
+put a 0
+tap_is "$(below 0)" 0 "a write stays in staging"
+rig_count_begin
+put b 8192 "" fdatasync
+rig_count_end
+tap_is "$(below 0)$(below 8192)" ab "a flush brings all that completed before below"
+((RIG_FLUSHES >= RIG_N))
+tap_is $? 0 "and flushes every member"
+tap_is "$(<"$stats/staged_bytes")" 0 "nothing is staged then"
+
+rig_count_begin
+put c 1048576 dsync
+rig_count_end
+tap_is "$(below 1048576)" c "a FUA write is below when it completes"
+((RIG_FLUSHES >= 1))
+tap_is $? 0 "and stable: its members were flushed"
+
+put d 2097152
+put e 2101248 dsync
+tap_is "$(below 2101248)" e "a FUA write into a staged stripe is below too"
+put f 3145728
+put g 3145728 dsync
+tap_is "$(below 3145728)" g "a FUA write over staged data is what is below"
+dmsetup message fs0 0 flush
+tap_is "$(below 3145728)" g "and stays what is below"
+
+put h 4194304
+rig_count_begin
+blockdev --flushbufs /dev/mapper/fs0
+python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+rig_count_end
+tap_is "$(below 4194304)" h "fsync of the node is a flush"
+((RIG_FLUSHES >= RIG_N))
+tap_is $? 0 "and flushes every member"
+rig_count_begin
+python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+rig_count_end
+((RIG_FLUSHES >= RIG_N))
+tap_is $? 0 "with nothing staged too: what went past staging must be stable"
+
+# A stream that never stops does not hold a flush for ever.
+fio --name=w --filename=/dev/mapper/fs0 --rw=randwrite --bs=4k --direct=1 --ioengine=libaio \
+	--iodepth=32 --size=64m --time_based --runtime=600 --output=/dev/null &
+stream=$!
+until (($(<"$stats/accepted_bytes") > 1 << 20)); do sleep 0.1; done
+tap_check "a flush ends beside a stream that does not" timeout 60 \
+	python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+kill "$stream"
+wait "$stream"
+tap_done

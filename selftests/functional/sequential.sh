@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 600
+# A sequential writer, whatever its block size and start, costs no read: md says of
+# no row that it read before it wrote, and the members see n writes for a stripe.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# measure NAME COMMAND...: run COMMAND on the target, drain it, and count.
+measure() {
+	rig_trace_begin
+	rig_count_begin
+	"$@" || return
+	dmsetup message fs0 0 flush
+	rig_count_end
+	rig_trace_end
+}
+
+# write BS BYTES OFFSET: one direct writer.
+write() {
+	dd if=/dev/zero of=/dev/mapper/fs0 bs="$1" count=$(($2 / $1)) seek="${3}B" \
+		oflag=direct conv=notrunc status=none
+}
+
+# Two writers of blocks of a chunk, each in its own half of the same stretch.
+two_writers() {
+	write "$RIG_CHUNK" "$((bytes / 2))" 0 &
+	write "$RIG_CHUNK" "$((bytes / 2))" "$((bytes / 2))"
+	wait $!
+}
+
+no_reads() {
+	tap_is "$RIG_READS reads, $RIG_RMW rmw, $RIG_RCW rcw, $RIG_TRACE_DROPPED dropped" \
+		"0 reads, 0 rmw, 0 rcw, 0 dropped" "$1: nothing is read"
+}
+
+tap_plan 22
+rig_load_module
+for preset in R5 R8; do
+	rig_preset "$preset" ram
+	rig_calibrate "$RIG_MD" "$RIG_W" "$RIG_N" || exit
+	# A pause of the machine must not look like a pause of the writer.
+	rig_target fs0 "$RIG_MD" hold_ms 60000
+	stripes=16
+	bytes=$((stripes * RIG_W))
+
+	for bs in 4096 8192 65536 "$RIG_W" $((2 * RIG_W)); do
+		measure write "$bs" "$bytes" 0
+		no_reads "$preset: blocks of $bs"
+		if ((bs == 8192)); then
+			((RIG_WRITE_KIB * 1024 == stripes * RIG_N * RIG_CHUNK))
+			tap_is $? 0 "$preset: blocks of 8192: n chunks are written for a stripe"
+			((RIG_WRITES <= stripes * RIG_N))
+			tap_is $? 0 "$preset: blocks of 8192: at most n writes for a stripe"
+		fi
+	done
+	# A start inside a stripe leaves two edges, each a partial stripe; within, nothing.
+	measure write "$RIG_W" "$bytes" $((RIG_W / 2))
+	stats=$(rig_sysfs fs0)/stats
+	tap_is "$(<"$stats/partial_stripes")" 2 "$preset: half a stripe off: two edges, no more"
+	dmsetup message fs0 0 reset_stats
+	measure two_writers
+	no_reads "$preset: two writers at once"
+	measure fio --name=w --filename=/dev/mapper/fs0 --rw=write --bs=8k --size=$bytes --direct=1 \
+		--ioengine=libaio --iodepth=32 --output=/dev/null
+	no_reads "$preset: 32 deep"
+	dmsetup message fs0 0 set hold_ms 60000
+	dmsetup message fs0 0 set mode writethrough
+	measure fio --name=w --filename=/dev/mapper/fs0 --rw=write --bs=16k --size=$bytes --direct=1 \
+		--ioengine=libaio --iodepth=128 --output=/dev/null
+	no_reads "$preset: writethrough, 128 deep"
+	rig_target_remove fs0
+	rig_teardown
+done
+tap_done

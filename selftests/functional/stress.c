@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random writes, reads, flushes and FUA writes from many threads, each read checked
+ * against a model of the contents, sector by sector. Extents that are under way
+ * never overlap, so what a sector must hold is known; but they do share stripes and
+ * pages, which is where the races of a write cache are.
+ *
+ * At the end all of the device is read and compared; with --lower the same is read
+ * from the device below, where it must be after the last flush.
+ */
+#define _GNU_SOURCE
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define SECTOR 512
+#define MAX_THREADS 64
+
+static struct {
+	const char *device;
+	const char *lower;
+	unsigned long ops;
+	unsigned int threads;
+	unsigned long seed;
+	size_t block;
+	size_t largest;
+	uint64_t size;
+} options = {
+	.ops = 4000, .threads = 8, .seed = 1, .block = SECTOR, .largest = 512 << 10,
+	.size = 32 << 20,
+};
+
+/* What is under way, by thread; and the model. Under @lock, but that an extent's
+ * part of the model belongs to the thread that has it under way.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
+static struct extent {
+	uint64_t first;
+	uint64_t sectors;
+} busy[MAX_THREADS];
+static unsigned long ops_left;
+static uint32_t *generation;	/* of each sector; 0: as the device was made, all zero */
+static int fd;
+
+__attribute__((format(printf, 1, 2), noreturn))
+static void die(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	fputs("stress: ", stderr);
+	vfprintf(stderr, format, list);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void fill(uint64_t *data, uint64_t sector, uint32_t gen)
+{
+	uint64_t word = gen ? (sector << 24) ^ gen * 0x9e3779b97f4a7c15ULL : 0;
+	unsigned int i;
+
+	for (i = 0; i < SECTOR / sizeof(*data); i++)
+		data[i] = gen ? word + i : 0;
+}
+
+static void compare(const char *what, const char *data, uint64_t first, uint64_t sectors)
+{
+	uint64_t want[SECTOR / sizeof(uint64_t)];
+	uint64_t i;
+
+	for (i = 0; i < sectors; i++) {
+		fill(want, first + i, generation[first + i]);
+		if (memcmp(want, data + i * SECTOR, SECTOR))
+			die("%s: sector %llu does not hold generation %u (seed %lu)", what,
+			    (unsigned long long)(first + i), generation[first + i], options.seed);
+	}
+}
+
+static bool overlaps(const struct extent *a, const struct extent *b)
+{
+	return a->sectors && b->sectors && a->first < b->first + b->sectors &&
+	       b->first < a->first + a->sectors;
+}
+
+static bool is_free(const struct extent *extent)
+{
+	unsigned int i;
+
+	for (i = 0; i < options.threads; i++)
+		if (overlaps(extent, &busy[i]))
+			return false;
+	return true;
+}
+
+static bool begin(unsigned int thread, const struct extent *extent)
+{
+	bool more;
+
+	pthread_mutex_lock(&lock);
+	while (!is_free(extent))
+		pthread_cond_wait(&released, &lock);
+	busy[thread] = *extent;
+	more = ops_left > 0;
+	ops_left -= more;
+	pthread_mutex_unlock(&lock);
+	return more;
+}
+
+static void end(unsigned int thread)
+{
+	pthread_mutex_lock(&lock);
+	busy[thread].sectors = 0;
+	pthread_cond_broadcast(&released);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Mostly small, now and then up to the largest; threads walk or jump. */
+static struct extent pick(unsigned int *rand, uint64_t *walk)
+{
+	uint64_t blocks = options.size / options.block;
+	uint64_t most = options.largest / options.block;
+	uint64_t n = 1 + rand_r(rand) % (rand_r(rand) % 4 ? 16 : most);
+	uint64_t first = rand_r(rand) % 3 ? *walk : rand_r(rand) % blocks;
+
+	if (n > most)
+		n = most;
+	if (first + n > blocks)
+		first = blocks - n;
+	*walk = (first + n) % blocks;
+	return (struct extent) { first * (options.block / SECTOR), n * (options.block / SECTOR) };
+}
+
+static void do_write(const struct extent *extent, char *data, int flags)
+{
+	struct iovec iov = { data, extent->sectors * SECTOR };
+	uint64_t i;
+
+	for (i = 0; i < extent->sectors; i++)
+		fill((uint64_t *)(data + i * SECTOR), extent->first + i,
+		     ++generation[extent->first + i]);
+	if (pwritev2(fd, &iov, 1, extent->first * SECTOR, flags) != (ssize_t)iov.iov_len)
+		die("write of %llu sectors at %llu: %m", (unsigned long long)extent->sectors,
+		    (unsigned long long)extent->first);
+}
+
+static void do_read(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
+{
+	if (pread(from, data, sectors * SECTOR, first * SECTOR) != (ssize_t)(sectors * SECTOR))
+		die("%s: read of %llu sectors at %llu: %m", what, (unsigned long long)sectors,
+		    (unsigned long long)first);
+	compare(what, data, first, sectors);
+}
+
+static char *buffer(void)
+{
+	void *data;
+
+	if (posix_memalign(&data, 4096, options.largest))
+		die("no memory");
+	return data;
+}
+
+static void *run(void *arg)
+{
+	unsigned int thread = (uintptr_t)arg;
+	unsigned int rand = options.seed * MAX_THREADS + thread;
+	uint64_t walk = 0;
+	char *data = buffer();
+
+	for (;;) {
+		struct extent extent = pick(&rand, &walk);
+		unsigned int dice = rand_r(&rand) % 100;
+
+		if (!begin(thread, &extent)) {
+			end(thread);
+			break;
+		}
+		if (dice < 56)
+			do_write(&extent, data, 0);
+		else if (dice < 59)
+			do_write(&extent, data, RWF_DSYNC);
+		else if (dice < 99)
+			do_read(fd, options.device, extent.first, extent.sectors, data);
+		else if (fdatasync(fd))
+			die("fdatasync: %m");
+		end(thread);
+	}
+	free(data);
+	return NULL;
+}
+
+static void read_all(int from, const char *what)
+{
+	uint64_t total = options.size / SECTOR;
+	uint64_t step = options.largest / SECTOR;
+	char *data = buffer();
+	uint64_t first;
+
+	for (first = 0; first < total; first += step)
+		do_read(from, what, first, step < total - first ? step : total - first, data);
+	free(data);
+}
+
+static int open_direct(const char *path, int flags)
+{
+	int opened = open(path, flags | O_DIRECT | O_CLOEXEC);
+
+	if (opened < 0)
+		die("%s: %m", path);
+	return opened;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'l':
+		options.lower = arg;
+		break;
+	case 'n':
+		options.ops = strtoul(arg, NULL, 0);
+		break;
+	case 't':
+		options.threads = strtoul(arg, NULL, 0);
+		break;
+	case 's':
+		options.seed = strtoul(arg, NULL, 0);
+		break;
+	case 'b':
+		options.block = strtoul(arg, NULL, 0);
+		break;
+	case 'm':
+		options.largest = strtoul(arg, NULL, 0);
+		break;
+	case 'z':
+		options.size = strtoull(arg, NULL, 0);
+		break;
+	case ARGP_KEY_ARG:
+		options.device = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!options.device)
+			argp_error(state, "no device given");
+		if (!options.threads || options.threads > MAX_THREADS)
+			argp_error(state, "threads: not 1 to %d", MAX_THREADS);
+		if (!options.block || options.block % SECTOR || options.largest < options.block ||
+		    options.size < options.largest)
+			argp_error(state, "block, largest and size do not fit each other");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp_option list[] = {
+		{"lower", 'l', "DEV", 0, "compare what is on DEV at the end", 0},
+		{"ops", 'n', "N", 0, "operations in all", 0},
+		{"threads", 't', "N", 0, "threads", 0},
+		{"seed", 's', "N", 0, "seed of what is random", 0},
+		{"block", 'b', "BYTES", 0, "smallest unit", 0},
+		{"largest", 'm', "BYTES", 0, "largest operation", 0},
+		{"size", 'z', "BYTES", 0, "part of the device to use, from its start", 0},
+		{}
+	};
+	static const struct argp argp = {
+		.options = list, .parser = parse, .args_doc = "DEVICE",
+		.doc = "Write and read DEVICE, which must be all zero, and check what is read.",
+	};
+	pthread_t threads[MAX_THREADS];
+	unsigned int i;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	fd = open_direct(options.device, O_RDWR);
+	generation = calloc(options.size / SECTOR, sizeof(*generation));
+	if (!generation)
+		die("no memory");
+	ops_left = options.ops;
+	for (i = 0; i < options.threads; i++)
+		if (pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i))
+			die("cannot start a thread");
+	for (i = 0; i < options.threads; i++)
+		pthread_join(threads[i], NULL);
+
+	read_all(fd, options.device);
+	if (fdatasync(fd))
+		die("last fdatasync: %m");
+	read_all(fd, options.device);
+	if (options.lower)
+		read_all(open_direct(options.lower, O_RDONLY), options.lower);
+	return 0;
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 600
+# Suspend, reload and remove leave nothing staged, under I/O and without.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+write() {
+	dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc \
+		status=none
+	dd if=/dev/mapper/fs0 bs=4k count=100 skip=3 iflag=direct status=none | md5sum
+}
+
+below() {
+	dd if="$RIG_MD" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
+}
+
+tap_plan 13
+rig_load_module
+rig_preset R5 ram
+rig_target fs0 "$RIG_MD" hold_ms 3600000
+table=$(dmsetup table fs0)
+
+sum=$(write)
+[[ $sum != "$(below)" ]]
+tap_is $? 0 "staged before"
+dmsetup suspend fs0
+tap_is "$(below)" "$sum" "suspend leaves nothing staged"
+[[ ! -e $(rig_sysfs fs0) ]]
+tap_is $? 0 "the sysfs folder is away while suspended"
+dmsetup resume fs0
+[[ -e $(rig_sysfs fs0)/cluster_bytes ]]
+tap_is $? 0 "and back then"
+
+sum=$(write)
+dmsetup suspend --noflush fs0
+tap_is "$(below)" "$sum" "suspend without flush neither"
+dmsetup reload fs0 --table "${table/hold_ms 3600000/hold_ms 70}"
+dmsetup resume fs0
+tap_is "$(<"$(rig_sysfs fs0)/hold_ms")" 70 "the new table is the active one"
+
+dmsetup reload fs0 --table "${table/hold_ms 70/hold_ms 3600000}"
+dmsetup resume fs0
+sum=$(write)
+dmsetup reload fs0 --table "0 8192 linear $RIG_MD 0"
+dmsetup resume fs0
+tap_is "$(below)" "$sum" "replacing the table by another target leaves nothing staged"
+dmsetup reload fs0 --table "$table"
+dmsetup resume fs0
+
+sum=$(write)
+exec 3</dev/mapper/fs0
+dmsetup remove fs0 2>/dev/null
+tap_is $? 1 "remove is refused while it is open"
+exec 3<&-
+tap_check "remove" rig_target_remove fs0
+tap_is "$(below)" "$sum" "remove leaves nothing staged"
+rig_teardown
+
+rig_preset R5 ram
+rig_target fs0 "$RIG_MD" hold_ms 3600000 high_water_bytes 2097152
+table=$(dmsetup table fs0)
+"$STRESS" --ops 20000 --lower "$RIG_MD" /dev/mapper/fs0 &
+swaps=0
+while kill -0 $! 2>/dev/null; do
+	dmsetup suspend fs0 && dmsetup resume fs0
+	dmsetup suspend --noflush fs0 && dmsetup reload fs0 --table "$table" && dmsetup resume fs0
+	((++swaps))
+done
+wait $!
+tap_is $? 0 "contents hold under suspends and table swaps"
+((swaps >= 3))
+tap_is $? 0 "there were swaps enough"
+tap_diag "$swaps times suspend, and suspend with a new table"
+tap_check "remove after that" rig_target_remove fs0
+tap_done

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The keys in sysfs and as messages: good values take effect while I/O goes on, bad
+# ones change nothing.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# takes KEY VALUE
+takes() {
+	{ echo "$2" >"$DIR/$1"; } 2>/dev/null && [[ $(<"$DIR/$1") == "$2" ]]
+}
+
+# refuses KEY VALUE: an error, and every key as before.
+refuses() {
+	local before
+	before=$(cat "$DIR"/*_* "$DIR/mode")
+	! { echo "$2" >"$DIR/$1"; } 2>/dev/null && [[ $(cat "$DIR"/*_* "$DIR/mode") == "$before" ]]
+}
+
+BAD=(
+	"cluster_bytes 0" "cluster_bytes 131072" "cluster_bytes 300000" "cluster_bytes 128K"
+	"cluster_bytes -1" "cluster_bytes 18446744073709551616" "cluster_bytes 134217728"
+	"stripe_bytes 0" "stripe_bytes 69632" "stripe_bytes 1x" "stripe_bytes 134217728"
+	"hold_ms 0" "hold_ms 3600001" "hold_ms soon" "mode writeback" "mode 1"
+	"high_water_bytes 0" "high_water_bytes 262144" "high_water_bytes 1099511627776"
+	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
+)
+
+tap_plan $((${#BAD[@]} + 19))
+rig_load_module
+rig_preset R5 ram
+rig_target fs0 "$RIG_MD" high_water_bytes 16777216
+DIR=$(rig_sysfs fs0)
+
+tap_check "cluster_bytes" takes cluster_bytes 1048576
+tap_check "hold_ms" takes hold_ms 100
+tap_check "low_water_bytes" takes low_water_bytes 4194304
+tap_check "high_water_bytes, down" takes high_water_bytes 8388608
+tap_check "high_water_bytes, up" takes high_water_bytes 33554432
+tap_check "mode" takes mode writethrough
+tap_check "mode, back" takes mode writebehind
+for bad in "${BAD[@]}"; do
+	# shellcheck disable=SC2086 # two words
+	tap_check "refused: $bad" refuses $bad
+done
+takes stripe_bytes 327680
+tap_is "$(<"$DIR/data_members") $(<"$DIR/cluster_bytes")" "5 1310720" \
+	"stripe_bytes takes members and cluster along"
+takes stripe_bytes 262144
+
+tap_check "message set" dmsetup message fs0 0 set hold_ms 70
+tap_is "$(<"$DIR/hold_ms")" 70 "message set took effect"
+dmsetup message fs0 0 set hold_ms 0 2>/dev/null
+tap_is "$? $(<"$DIR/hold_ms")" "1 70" "message set refuses"
+dmsetup message fs0 0 set nosuch 1 2>/dev/null
+tap_is $? 1 "message set refuses an unknown key"
+dmsetup message fs0 0 dance 2>/dev/null
+tap_is $? 1 "an unknown message is refused"
+
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct conv=notrunc status=none
+((10#$(<"$DIR/stats/accepted_bytes") == 4096))
+tap_is $? 0 "stats count"
+dmsetup message fs0 0 reset_stats
+tap_is "$(<"$DIR/stats/accepted_bytes")" 0 "reset_stats resets"
+rig_target_remove fs0
+rig_teardown
+
+# Everything that is live changes for as long as threads check what they read.
+rig_preset R5 ram
+rig_target fs0 "$RIG_MD" high_water_bytes 4194304
+DIR=$(rig_sysfs fs0)
+"$STRESS" --ops 25000 --lower "$RIG_MD" /dev/mapper/fs0 &
+changes=0 failed=0
+while kill -0 $! 2>/dev/null; do
+	for change in "stripe_bytes 196608" "mode writethrough" "hold_ms 5" "cluster_bytes 786432" \
+		"high_water_bytes 2097152" "stripe_bytes 262144" "mode writebehind" "hold_ms 300" \
+		"high_water_bytes 8388608"; do
+		# shellcheck disable=SC2086 # two words
+		takes $change || ((++failed))
+		((++changes))
+	done
+done
+wait $!
+tap_is $? 0 "contents hold while everything changes"
+tap_is "$failed" 0 "no change was refused"
+((changes >= 18))
+tap_is $? 0 "there were changes enough"
+tap_diag "$changes changes"
+tap_check "the folder goes with the target" rig_target_remove fs0
+tap_done

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 900
+# What was written is what is read: fio's verify in both modes, direct and buffered,
+# on widths that are and are not a power of two; and random overlap against a model.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+SIZE=$((12 << 20))
+
+verify() {
+	fio --name=v --filename=/dev/mapper/fs0 --size=$SIZE --verify=crc32c --verify_fatal=1 \
+		--randrepeat=1 --allrandrepeat=1 --serialize_overlap=1 --end_fsync=1 \
+		--ioengine=libaio "$@"
+}
+
+tap_plan 36
+rig_load_module
+for preset in R5 R8; do
+	for mode in writebehind writethrough; do
+		rig_preset "$preset" ram
+		rig_target fs0 "$RIG_MD" mode "$mode"
+		name="$preset, $mode"
+		tap_check "$name: whole stripes" verify --direct=1 --rw=write --bs="$RIG_W"
+		tap_check "$name: random 4 KiB" verify --direct=1 --rw=randwrite --bs=4k \
+			--iodepth=16
+		tap_check "$name: random mixed sizes" verify --direct=1 --rw=randwrite \
+			--bsrange=4k-$((2 * RIG_W)) --blockalign=4k --iodepth=8 --verify_backlog=64
+		tap_check "$name: below 4 KiB" verify --direct=1 --rw=randwrite --bsrange=512-72k \
+			--blockalign=512 --iodepth=8
+		tap_check "$name: reads among writes" verify --direct=1 --rw=randrw --bs=16k \
+			--verify_backlog=1 --iodepth=1
+		tap_check "$name: fsync now and then" verify --direct=1 --rw=randwrite --bs=4k --fsync=8
+		tap_check "$name: buffered" verify --direct=0 --rw=randwrite --bsrange=4k-256k \
+			--ioengine=psync
+		rig_target_remove fs0
+		rig_teardown
+		# On members that are all zero again, as the model begins.
+		rig_preset "$preset" ram
+		rig_target fs0 "$RIG_MD" mode "$mode" hold_ms 20
+		tap_check "$name: eight threads against a model" "$STRESS" --ops 6000 \
+			--lower "$RIG_MD" /dev/mapper/fs0
+		rig_target_remove fs0
+		rig_teardown
+		rig_preset "$preset" ram
+		rig_target fs0 "$RIG_MD" mode "$mode" hold_ms 50 high_water_bytes $((2 * RIG_W)) \
+			low_water_bytes $((RIG_W / 2))
+		tap_check "$name: with the least memory" "$STRESS" --ops 3000 --seed 2 \
+			--lower "$RIG_MD" /dev/mapper/fs0
+		rig_target_remove fs0
+		rig_teardown
+	done
+done
+tap_done
