@@ -35,7 +35,7 @@
  * FUA only before the next flush: replayed in the log's order, the older one would
  * win. No more flushes than this can be between the two.
  */
-#define LATE_FLUSHES	64
+#define LATE_FLUSHES	16
 
 #define COMPLAINTS_MAX	10
 #define NONE		UINT64_MAX
@@ -157,6 +157,9 @@ static void credit_flushes(void)
 	for (f = 0; f < journal.flushes; f++) {
 		uint64_t credit = end[f];
 
+		/* It failed. */
+		if (!credit)
+			continue;
 		for (g = 0; g < journal.flushes; g++)
 			if (begin[g] < end[f] && end[g] > credit)
 				credit = end[g];

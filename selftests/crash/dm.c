@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two device-mapper ioctls that the crash tests need.
+ * The device-mapper ioctls that the crash tests need.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -12,31 +12,28 @@
 
 #include "dm.h"
 
-#define MESSAGE_MAX 128
+#define TEXT_MAX 128
 
+/* What follows the head is a message or a table of one line, and a text in either. */
 struct request {
 	struct dm_ioctl head;
-	struct dm_target_msg msg;
-	char text[MESSAGE_MAX];
+	union {
+		struct dm_target_msg msg;
+		struct dm_target_spec spec;
+	};
+	char text[TEXT_MAX];
 };
 
 static int request(int control, unsigned long number, const char *device, unsigned int flags,
-		   const char *text)
+		   struct request *req)
 {
-	struct request req = {
-		.head = {
-			/* The oldest that both calls exist in. */
-			.version = { 4, 0, 0 },
-			.data_size = sizeof(req),
-			.data_start = offsetof(struct request, msg),
-			.flags = flags,
-		},
-	};
-
-	snprintf(req.head.name, sizeof(req.head.name), "%s", device);
-	/* The message is what follows the struct, which ends in padding or not. */
-	snprintf((char *)&req.msg + sizeof(req.msg), MESSAGE_MAX, "%s", text);
-	return ioctl(control, number, &req);
+	/* The oldest version that these calls exist in. */
+	req->head.version[0] = 4;
+	req->head.data_size = sizeof(*req);
+	req->head.data_start = offsetof(struct request, msg);
+	req->head.flags = flags;
+	snprintf(req->head.name, sizeof(req->head.name), "%s", device);
+	return ioctl(control, number, req);
 }
 
 int dm_open(void)
@@ -46,10 +43,26 @@ int dm_open(void)
 
 int dm_message(int control, const char *device, const char *text)
 {
-	return request(control, DM_TARGET_MSG, device, 0, text);
+	struct request req = { };
+
+	snprintf((char *)&req.msg + sizeof(req.msg), TEXT_MAX, "%s", text);
+	return request(control, DM_TARGET_MSG, device, 0, &req);
 }
 
 int dm_suspend(int control, const char *device, bool suspend)
 {
-	return request(control, DM_DEV_SUSPEND, device, suspend ? DM_SUSPEND_FLAG : 0, "");
+	struct request req = { };
+
+	return request(control, DM_DEV_SUSPEND, device, suspend ? DM_SUSPEND_FLAG : 0, &req);
+}
+
+/* It takes effect at the next resume. */
+int dm_load(int control, const char *device, uint64_t sectors, const char *type,
+	    const char *arguments)
+{
+	struct request req = { .head.target_count = 1, .spec.length = sectors };
+
+	snprintf(req.spec.target_type, sizeof(req.spec.target_type), "%s", type);
+	snprintf(req.text, sizeof(req.text), "%s", arguments);
+	return request(control, DM_TABLE_LOAD, device, 0, &req);
 }

@@ -7,9 +7,12 @@
 #define DM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 int dm_open(void);
 int dm_message(int control, const char *device, const char *text);
 int dm_suspend(int control, const char *device, bool suspend);
+int dm_load(int control, const char *device, uint64_t sectors, const char *type,
+	    const char *arguments);
 
 #endif

@@ -47,6 +47,9 @@ static struct {
 	unsigned int suspend;
 	unsigned int read;
 	unsigned int change;
+	unsigned int fault;
+	const char *lower;
+	uint64_t lower_sectors;
 } set = {
 	.seed = 1, .operations = 1000, .threads = 8,
 	.fua = 40, .flush = 25, .suspend = 2, .read = 100,
@@ -74,10 +77,11 @@ static pthread_cond_t range_freed = PTHREAD_COND_INITIALIZER;
 static struct journal_event *events;
 static uint64_t nr_events, max_events;
 static uint32_t generations, flushes, marks;
-static uint32_t *latest;	/* generation by sector */
+static uint32_t *latest;	/* by sector: generation of the last write that succeeded */
 static unsigned long operations_left;
 
-static pthread_mutex_t suspend_lock = PTHREAD_MUTEX_INITIALIZER;
+/* One at a time changes tables and keys, or suspends. */
+static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((noreturn, format(printf, 1, 2)))
 static void die(const char *format, ...)
@@ -201,7 +205,7 @@ static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
  * Asynchronous I/O is the one way to FUA without a flush: a synchronous write
  * with RWF_DSYNC is followed by one.
  */
-static void write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool fua)
+static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool fua)
 {
 	struct iocb cb = {
 		.aio_fildes = device,
@@ -221,9 +225,12 @@ static void write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	do {
 		r = syscall(SYS_io_getevents, me->aio, 1, 1, &event, NULL);
 	} while (r < 0 && errno == EINTR);
-	if (r != 1 || event.res != (int64_t)cb.aio_nbytes)
+	if (r == 1 && event.res == (int64_t)cb.aio_nbytes)
+		return true;
+	if (r != 1 || !set.fault)
 		die("a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
 		    (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
+	return false;
 }
 
 static void mark(void)
@@ -250,6 +257,7 @@ static void do_write(struct thread *me)
 	bool fua = random_below(&me->random, 1000) < set.fua;
 	uint32_t sectors, generation, i;
 	uint64_t sector;
+	bool good;
 
 	choose_range(me, &sector, &sectors);
 	pthread_mutex_lock(&lock);
@@ -260,19 +268,23 @@ static void do_write(struct thread *me)
 
 	for (i = 0; i < sectors; i++)
 		sector_fill(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, generation);
-	write_aio(me, sector, sectors, fua);
+	good = write_aio(me, sector, sectors, fua);
 
 	pthread_mutex_lock(&lock);
-	note(fua ? EVENT_COMPLETE_FUA : EVENT_COMPLETE, generation, sector, sectors);
-	for (i = 0; i < sectors; i++)
+	if (good)
+		note(fua ? EVENT_COMPLETE_FUA : EVENT_COMPLETE, generation, sector, sectors);
+	for (i = 0; good && i < sectors; i++)
 		latest[sector + i] = generation;
 	free_range(me);
 	pthread_mutex_unlock(&lock);
-	if (fua)
+	if (good && fua)
 		mark();
 }
 
-/* What was written last is what is read; the range is in use by this thread. */
+/*
+ * What was written last is what is read; a write that failed later may be there or
+ * not. The range is in use by this thread.
+ */
 static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 {
 	ssize_t bytes = (ssize_t)sectors * SECTOR_BYTES;
@@ -285,6 +297,8 @@ static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 	for (i = 0; i < sectors; i++) {
 		generation = 0;
 		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
+		if (kind == SECTOR_OURS && set.fault && generation > latest[sector + i])
+			continue;
 		if (kind > SECTOR_OURS || generation != latest[sector + i])
 			die("sector %llu was written by generation %u and reads as %s, generation %u",
 			    (unsigned long long)sector + i, latest[sector + i],
@@ -332,9 +346,10 @@ static void do_flush(void)
 {
 	uint32_t id = flush_begin();
 
-	if (fdatasync(device))
+	if (!fdatasync(device))
+		flush_end(id);
+	else if (!set.fault)
 		die("fdatasync: %s", strerror(errno));
-	flush_end(id);
 }
 
 /* A suspended target has nothing staged, and what it wrote is stable. */
@@ -342,14 +357,14 @@ static void do_suspend(void)
 {
 	uint32_t id;
 
-	pthread_mutex_lock(&suspend_lock);
+	pthread_mutex_lock(&control_lock);
 	id = flush_begin();
 	if (dm_suspend(control, set.target, true))
 		die("'%s' cannot be suspended: %s", set.target, strerror(errno));
 	flush_end(id);
 	if (dm_suspend(control, set.target, false))
 		die("'%s' cannot be resumed: %s", set.target, strerror(errno));
-	pthread_mutex_unlock(&suspend_lock);
+	pthread_mutex_unlock(&control_lock);
 }
 
 /* Change a key of the target while I/O goes on; the table's values come back. */
@@ -373,10 +388,48 @@ static void do_change(struct thread *me)
 		break;
 	}
 	/* Suspend and messages exclude each other in dm core; a suspended target waits. */
-	pthread_mutex_lock(&suspend_lock);
+	pthread_mutex_lock(&control_lock);
 	if (dm_message(control, set.target, text))
 		die("'%s' does not take '%s': %s", set.target, text, strerror(errno));
-	pthread_mutex_unlock(&suspend_lock);
+	pthread_mutex_unlock(&control_lock);
+}
+
+static void load_lower(const char *type, const char *arguments)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "/dev/mapper/%s 0%s", set.log, arguments);
+	if (dm_load(control, set.lower, set.lower_sectors, type, text) ||
+	    dm_suspend(control, set.lower, true) || dm_suspend(control, set.lower, false))
+		die("'%s' does not take the table '%s %s': %s", set.lower, type, text,
+		    strerror(errno));
+}
+
+/*
+ * Let the device under the target refuse writes and flushes for a while, and be
+ * repaired. What was acknowledged must survive that.
+ */
+static void do_fault(struct thread *me)
+{
+	unsigned long until;
+	unsigned int naps = 0;
+
+	pthread_mutex_lock(&control_lock);
+	load_lower("flakey", " 0 1 1 error_writes");
+	pthread_mutex_lock(&lock);
+	until = operations_left - random_below(&me->random, operations_left < 50 ?
+					       operations_left + 1 : 50);
+	/* The others may be stuck until it is repaired, as they may be for memory. */
+	while (operations_left > until && naps++ < 100) {
+		pthread_mutex_unlock(&lock);
+		usleep(10000);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	load_lower("linear", "");
+	if (dm_message(control, set.target, "retry"))
+		die("'%s' does not take 'retry': %s", set.target, strerror(errno));
+	pthread_mutex_unlock(&control_lock);
 }
 
 static bool next_operation(void)
@@ -403,7 +456,9 @@ static void *run_thread(void *data)
 			do_suspend();
 		else if ((kind -= set.suspend) < set.change)
 			do_change(me);
-		else if ((kind -= set.change) < set.read)
+		else if ((kind -= set.change) < set.fault)
+			do_fault(me);
+		else if ((kind -= set.fault) < set.read)
 			do_read(me);
 		else
 			do_write(me);
@@ -462,6 +517,8 @@ static void usage(void)
 	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
 	       "  --suspend N       ... a suspend and a resume (default 2)\n"
 	       "  --change N        ... a message that changes a key (default 0)\n"
+	       "  --fault N         ... a failure of the lower device for a while (default 0)\n"
+	       "  --lower NAME      its device-mapper name; a linear mapping of all of the log\n"
 	       "  --read N          ... a read that is checked (default 100)\n"
 	       "\n"
 	       "Exit status: 0 done, 1 an operation failed or read something wrong, 2 wrong usage.\n");
@@ -499,6 +556,8 @@ static void parse(int argc, char **argv)
 		{ "suspend", required_argument, NULL, 'p' },
 		{ "change", required_argument, NULL, 'c' },
 		{ "read", required_argument, NULL, 'r' },
+		{ "fault", required_argument, NULL, 'e' },
+		{ "lower", required_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -550,6 +609,12 @@ static void parse(int argc, char **argv)
 		case 'r':
 			set.read = number(name, optarg, 1000);
 			break;
+		case 'e':
+			set.fault = number(name, optarg, 1000);
+			break;
+		case 'm':
+			set.lower = optarg;
+			break;
 		case 'h':
 			usage();
 			exit(0);
@@ -558,8 +623,8 @@ static void parse(int argc, char **argv)
 		}
 	}
 	if (!set.device || !set.target || !set.log || !set.journal || !set.stripe ||
-	    !set.threads || optind != argc) {
-		fprintf(stderr, "writer: give --device, --target, --log, --journal and --stripe, see --help\n");
+	    !set.threads || optind != argc || !set.fault != !set.lower) {
+		fprintf(stderr, "writer: give --device, --target, --log, --journal, --stripe, and --lower with --fault only; see --help\n");
 		exit(2);
 	}
 }
@@ -577,6 +642,7 @@ static void start(void)
 	if (control < 0)
 		die("cannot open the device-mapper's control node: %s", strerror(errno));
 	device_sectors = bytes / SECTOR_BYTES;
+	set.lower_sectors = set.start + device_sectors;
 	latest = calloc(device_sectors, sizeof(*latest));
 	if (!latest)
 		die("no memory for %llu sectors", (unsigned long long)device_sectors);
