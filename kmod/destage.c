@@ -82,8 +82,11 @@ void destager_put(struct stripe_group *group)
 
 	if (!atomic_dec_and_test(&group->pending))
 		return;
+	/* Once the group is on the list all may be gone, but for destager_exit() waiting. */
+	rcu_read_lock();
 	if (llist_add(&group->done, &fs->destager.done))
 		destager_kick(fs);
+	rcu_read_unlock();
 }
 
 /*
@@ -150,7 +153,7 @@ static void write_held(struct fullstripe *fs, struct stripe_group *group)
 		bio->bi_opf = REQ_OP_WRITE | (bio->bi_opf & (REQ_FUA | REQ_SWAP));
 		atomic_inc(&group->pending);
 		fullstripe_remap(fs, bio);
-		dm_submit_bio_remap(bio, NULL);
+		submit_bio_noacct(bio);
 	}
 }
 
@@ -322,9 +325,14 @@ static bool start(struct destager *d, struct stripe_group *group)
  * What is written next
  */
 
+static unsigned long deadline(const struct fullstripe *fs, unsigned long since)
+{
+	return since + msecs_to_jiffies(setting(fs, SETTING_HOLD_MS));
+}
+
 static bool is_held_long(const struct fullstripe *fs, unsigned long since)
 {
-	return time_after_eq(jiffies, since + msecs_to_jiffies(setting(fs, SETTING_HOLD_MS)));
+	return time_after_eq(fs->destager.now, deadline(fs, since));
 }
 
 static bool is_above_low_water(struct fullstripe *fs)
@@ -432,10 +440,12 @@ static unsigned int pressure_max(struct destager *d)
 	struct fullstripe *fs = fullstripe_of(d);
 	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
 	u64 low = setting(fs, SETTING_LOW_WATER_BYTES);
-	u64 occupied = clamp(staging_occupied_bytes(fs), low, high);
+	u64 occupied;
 
-	if (READ_ONCE(fs->staging.stalled))
+	/* The marks are written one after the other when they change. */
+	if (READ_ONCE(fs->staging.stalled) || high <= low)
 		return d->inflight_max;
+	occupied = clamp(staging_occupied_bytes(fs), low, high);
 	return 1 + div64_u64((d->inflight_max - 1) * (occupied - low), high - low);
 }
 
@@ -474,9 +484,11 @@ static void flush_end_io(struct bio *bio)
 
 	d->flush_status = bio->bi_status;
 	bio_uninit(bio);
+	rcu_read_lock();
 	/* Pairs with the acquire in take_flushes(). */
 	smp_store_release(&d->flush_state, FLUSH_ANSWERED);
 	queue_work(d->wq, &d->work);
+	rcu_read_unlock();
 }
 
 static void flush_lower(struct work_struct *work)
@@ -504,11 +516,12 @@ static void retry_failed(struct destager *d)
 {
 	struct stripe_group *group, *next;
 
+	if (READ_ONCE(d->stopped))
+		return;
 	list_for_each_entry_safe(group, next, &d->failed, live) {
 		/* Older than any flush that may be waiting: all of them wait for it. */
 		group->epoch = 0;
 		list_move(&group->live, &d->live);
-		atomic_dec(&d->failing);
 		start_alone(d, group);
 	}
 }
@@ -548,14 +561,15 @@ static void answer_flushes(struct destager *d)
 
 	if (d->flush_state != FLUSH_DESTAGING)
 		return;
-	oldest = list_first_entry_or_null(&d->live, struct stripe_group, live);
-	if (oldest && oldest->epoch <= d->flush_epoch)
-		return;
+	/* All were tried again when the epoch was sealed: this is news. */
 	if (!list_empty(&d->failed)) {
 		end_flushes(d, BLK_STS_IOERR);
 		destager_kick(fullstripe_of(d));
 		return;
 	}
+	oldest = list_first_entry_or_null(&d->live, struct stripe_group, live);
+	if (oldest && oldest->epoch <= d->flush_epoch)
+		return;
 	d->flush_state = FLUSH_SENT;
 	queue_work(d->wq, &d->flush_work);
 }
@@ -620,10 +634,10 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 	struct fullstripe *fs = fullstripe_of(d);
 
 	count(fs, COUNT_DESTAGE_ERRORS, 1);
-	d->retry_at = jiffies + msecs_to_jiffies(RETRY_MS);
+	d->retry_at = d->now + msecs_to_jiffies(RETRY_MS);
 	group->state = GROUP_FAILED;
 	list_move_tail(&group->live, &d->failed);
-	if (atomic_inc_return(&d->failing) == 1) {
+	if (!group->failed && atomic_inc_return(&d->failing) == 1) {
 		const char *name = dm_table_device_name(fs->ti->table);
 
 		DMERR("%s: stripe %llu cannot be written to %s (%d): it is kept and tried again",
@@ -632,6 +646,7 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		      name, fs->dev->name);
 		dm_table_event(fs->ti->table);
 	}
+	group->failed = true;
 	end_held(group, group->status);
 	fail_successor(d, group);
 }
@@ -643,6 +658,12 @@ static void take_written(struct destager *d, struct stripe_group *group)
 	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES : COUNT_PARTIAL_STRIPES, 1);
 	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
 	list_del_init(&group->live);
+	if (group->failed) {
+		group->failed = false;
+		if (atomic_dec_and_test(&d->failing))
+			DMINFO("%s: everything that could not be written now is",
+			       dm_table_device_name(fs->ti->table));
+	}
 	end_held(group, BLK_STS_OK);
 	if (staging_forget(fs, group))
 		staging_release(fs, group);
@@ -669,20 +690,21 @@ static void take_open(struct destager *d, struct stripe_group *group)
 	if (!group->known) {
 		group->known = true;
 		group->epoch = d->epoch;
-		group->born = jiffies;
+		group->born = d->now;
 		tree_insert(d, group);
 		list_add_tail(&group->live, &d->live);
 	}
 	if (is_whole(fs, group) && list_empty(&group->full_link)) {
-		group->whole_since = jiffies;
+		group->whole_since = d->now;
 		list_add_tail(&group->full_link, &d->full);
 	}
-	if (READ_ONCE(group->urgent) && list_empty(&group->urgent_link)) {
+	if (!READ_ONCE(group->urgent))
+		return;
+	if (list_empty(&group->urgent_link))
 		list_add_tail(&group->urgent_link, &d->urgent);
-		/* It may be above a failed one, whose next try then answers its writer. */
-		if (atomic_read(&d->failing))
-			d->retry = true;
-	}
+	/* It may be above a failed one, whose next try then answers its writer. */
+	if (atomic_read(&d->failing))
+		d->retry = true;
 }
 
 static void take_inbox(struct destager *d)
@@ -711,22 +733,28 @@ static void take_inbox(struct destager *d)
 	}
 }
 
+/*
+ * For the oldest group that is not yet held long. Those that are were tried just now;
+ * what keeps them from being started kicks the destager when it is over.
+ */
 static void set_alarm(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
-	unsigned long hold = msecs_to_jiffies(setting(fs, SETTING_HOLD_MS));
 	unsigned long next = MAX_JIFFY_OFFSET;
 	struct stripe_group *group;
 
+	if (READ_ONCE(d->stopped))
+		return;
 	list_for_each_entry(group, &d->live, live) {
-		/* With no room to start it, the next completion is what matters. */
-		if (group->state != GROUP_OPEN || !may_start(d))
+		if (group->state != GROUP_OPEN || is_held_long(fs, group->born))
 			continue;
-		next = max_t(long, group->born + hold - jiffies, 1);
+		next = deadline(fs, group->born) - d->now;
 		break;
 	}
-	if (!list_empty(&d->failed))
-		next = min_t(unsigned long, next, max_t(long, d->retry_at - jiffies, 1));
+	if (!list_empty(&d->failed) && time_before(d->now, d->retry_at))
+		next = min(next, d->retry_at - d->now);
+	else if (!list_empty(&d->failed))
+		next = 1;
 	if (next != MAX_JIFFY_OFFSET)
 		mod_delayed_work(d->wq, &d->alarm, next);
 }
@@ -740,11 +768,19 @@ static void alarm_rings(struct work_struct *work)
 	queue_work(d->wq, &d->work);
 }
 
+static enum destager_settled settled(struct destager *d)
+{
+	if (staging_is_empty(fullstripe_of(d)))
+		return SETTLED_EMPTY;
+	return !d->inflight && !list_empty(&d->failed) ? SETTLED_FAILED : UNSETTLED;
+}
+
 static void destager_work(struct work_struct *work)
 {
 	struct destager *d = container_of(work, struct destager, work);
 	struct fullstripe *fs = fullstripe_of(d);
 
+	d->now = jiffies;
 	take_done(d);
 	take_flushes(d);
 	take_inbox(d);
@@ -755,6 +791,7 @@ static void destager_work(struct work_struct *work)
 	start_some(d);
 	answer_flushes(d);
 	set_alarm(d);
+	WRITE_ONCE(d->settled, settled(d));
 	if (wq_has_sleeper(&fs->staging.idle))
 		wake_up(&fs->staging.idle);
 }
@@ -771,22 +808,16 @@ void destager_retry(struct fullstripe *fs)
 	destager_kick(fs);
 }
 
-static bool is_drained(struct fullstripe *fs)
+/* Whether what is left is nothing, or cannot be written. */
+static bool is_settled(struct fullstripe *fs, enum destager_settled *how)
 {
-	struct destager *d = &fs->destager;
-	int failing = atomic_read(&d->failing);
-
-	/* What has failed stays; all else must be gone. */
-	if (failing)
-		return atomic_read(&fs->staging.used) <= failing;
-	return staging_is_empty(fs);
+	*how = staging_is_empty(fs) ? SETTLED_EMPTY : READ_ONCE(fs->destager.settled);
+	return *how != UNSETTLED;
 }
 
 /**
- * destager_drain() - write everything that is staged.
- * @fs: the target.
- *
- * What is accepted while it waits is written too, if it comes before the last is out.
+ * destager_drain() - write everything that is staged, held or parked.
+ * @fs: the target; no new stripes are staged: suspended, or the gate is not open.
  *
  * Context: may sleep.
  * Return: 0, or -EIO if some of it could not be written; that stays staged.
@@ -794,13 +825,72 @@ static bool is_drained(struct fullstripe *fs)
 int destager_drain(struct fullstripe *fs)
 {
 	struct destager *d = &fs->destager;
+	enum destager_settled how;
 
 	atomic_inc(&d->drain);
 	destager_retry(fs);
+	/* From here on it is settled only after the retry. */
 	flush_work(&d->work);
-	wait_event(fs->staging.idle, is_drained(fs));
+	wait_event(fs->staging.idle, is_settled(fs, &how));
 	atomic_dec(&d->drain);
-	return atomic_read(&d->failing) ? -EIO : 0;
+	return how == SETTLED_EMPTY ? 0 : -EIO;
+}
+
+static void sync_end_io(struct bio *bio)
+{
+	complete(bio->bi_private);
+}
+
+/**
+ * destager_sync() - write all that is accepted so far, without hold, and flush.
+ * @fs: the target; may go on accepting.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno, as a flush has it.
+ */
+int destager_sync(struct fullstripe *fs)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct bio bio;
+	int r;
+
+	bio_init(&bio, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
+	bio.bi_private = &done;
+	bio.bi_end_io = sync_end_io;
+	atomic_inc(&fs->destager.drain);
+	destager_flush(fs, &bio);
+	wait_for_completion_io(&done);
+	atomic_dec(&fs->destager.drain);
+	r = blk_status_to_errno(bio.bi_status);
+	bio_uninit(&bio);
+	return r;
+}
+
+/**
+ * destager_stop() - write nothing more: the target is suspended.
+ * @fs: the target; drained as far as possible.
+ *
+ * Context: may sleep.
+ */
+void destager_stop(struct fullstripe *fs)
+{
+	WRITE_ONCE(fs->destager.stopped, true);
+	/* A run that did not see it may have started a last try. */
+	flush_work(&fs->destager.work);
+	cancel_delayed_work_sync(&fs->destager.alarm);
+	destager_kick(fs);
+	flush_work(&fs->destager.work);
+	wait_event(fs->staging.idle, READ_ONCE(fs->destager.settled) != UNSETTLED);
+}
+
+/**
+ * destager_resume() - go on after destager_stop().
+ * @fs: the target.
+ */
+void destager_resume(struct fullstripe *fs)
+{
+	WRITE_ONCE(fs->destager.stopped, false);
+	destager_kick(fs);
 }
 
 /**
@@ -854,6 +944,8 @@ void destager_exit(struct fullstripe *fs)
 
 	if (!d->wq)
 		return;
+	/* Who completed the last bio may not have kicked yet: see destager_put(). */
+	synchronize_rcu();
 	/* Each may queue the other: the alarm is set by the work. */
 	cancel_delayed_work_sync(&d->alarm);
 	cancel_work_sync(&d->work);

@@ -92,6 +92,7 @@ enum group_state {
  * @born: jiffies of then.
  * @whole_since: jiffies when it was seen to be whole.
  * @known: the destager has it in its lists.
+ * @failed: the last try to write it failed, and it is counted in failing.
  */
 struct stripe_group {
 	struct hlist_node hash;
@@ -126,6 +127,7 @@ struct stripe_group {
 	unsigned long born;
 	unsigned long whole_since;
 	bool known;
+	bool failed;
 
 	struct page *pages[];
 };
@@ -253,6 +255,18 @@ struct staging {
 };
 
 /**
+ * enum destager_settled - what a run of the destager's work left behind.
+ * @UNSETTLED: something is still to be written, or being written.
+ * @SETTLED_EMPTY: nothing is staged, held or parked.
+ * @SETTLED_FAILED: nothing is being written, and something could not be.
+ */
+enum destager_settled {
+	UNSETTLED,
+	SETTLED_EMPTY,
+	SETTLED_FAILED,
+};
+
+/**
  * struct destager - decides what is written next, and when a flush is done.
  * @wq: its own; WQ_UNBOUND and WQ_MEM_RECLAIM.
  * @work: the one place where decisions are made; never runs twice at a time,
@@ -263,18 +277,21 @@ struct staging {
  * @flush_lock: for @flushes.
  * @flushes: flush bios that wait for the next epoch.
  * @drain: when not zero, everything is written without hold.
+ * @stopped: suspended: what has failed is not tried again.
+ * @settled: see enum destager_settled; written at the end of each run of @work.
  * @held_back: nothing is written: unmarked writes may be under way to stripes
  *	that are staged anew.
  * @retry: try the failed groups again.
  * @retry_at: jiffies when they are tried again by themselves.
- * @failing: groups in state GROUP_FAILED; writes are not staged meanwhile.
+ * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
  *
  * Work alone:
+ * @now: jiffies at the start of the run.
  * @open: open groups by stripe.
  * @live: all groups but failed ones, oldest first.
  * @full: whole open groups, by the time they became so.
  * @urgent: open groups that somebody waits for.
- * @failed: groups in state GROUP_FAILED.
+ * @failed: groups that failed and are not being tried again now.
  * @epoch: given to groups that are seen for the first time.
  * @flushing: flush bios that wait for all groups up to @flush_epoch.
  * @flush_epoch: see there.
@@ -297,11 +314,14 @@ struct destager {
 	spinlock_t flush_lock;		/* @flushes */
 	struct bio_list flushes;
 	atomic_t drain;
+	bool stopped;
+	enum destager_settled settled;
 	bool held_back;
 	bool retry;
 	unsigned long retry_at;
 	atomic_t failing;
 
+	unsigned long now;
 	struct rb_root open;
 	struct list_head live;
 	struct list_head full;
@@ -431,6 +451,9 @@ void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_retry(struct fullstripe *fs);
 int destager_drain(struct fullstripe *fs);
+int destager_sync(struct fullstripe *fs);
+void destager_stop(struct fullstripe *fs);
+void destager_resume(struct fullstripe *fs);
 
 /* staging.c */
 void staging_setup(struct fullstripe *fs);

@@ -107,40 +107,6 @@ static void give_pages(struct fullstripe *fs, unsigned int count, struct list_he
 	pool_give(&st->pages, count, pages);
 }
 
-/**
- * staging_resize() - move the high water mark.
- * @fs: the target; settings_lock held.
- * @high_water_bytes: the new mark. What is staged above it stays until it is written.
- *
- * Context: may sleep.
- * Return: 0, or -ENOMEM and nothing changed.
- */
-int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
-{
-	struct staging *st = &fs->staging;
-	unsigned long want = high_water_bytes >> PAGE_SHIFT;
-	LIST_HEAD(pages);
-	int r;
-
-	if (want > st->nr_pages) {
-		unsigned long more = want - st->nr_pages;
-
-		r = alloc_pages_list(more, &pages);
-		if (r)
-			return r;
-		pool_give(&st->pages, more, &pages);
-	} else {
-		unsigned long less = st->nr_pages - want;
-
-		while (less && pool_take(&st->pages, 1, &pages))
-			less--;
-		free_pages_list(&pages);
-		atomic_long_add(less, &st->excess_pages);
-	}
-	WRITE_ONCE(st->nr_pages, want);
-	return 0;
-}
-
 static void free_groups_list(struct list_head *groups)
 {
 	struct stripe_group *group, *next;
@@ -193,6 +159,47 @@ static unsigned long groups_wanted(const struct geometry *geo, unsigned long nr_
 	unsigned long pages_each = max(geo->stripe_sectors / PAGE_SECTORS / GROUPS_PER_STRIPE, 1U);
 
 	return max(nr_pages / pages_each, 2UL * BYPASS_STRIPES_MAX);
+}
+
+/**
+ * staging_resize() - move the high water mark.
+ * @fs: the target, with its geometry set; settings_lock held.
+ * @high_water_bytes: the new mark. What is staged above it stays until it is written.
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENOMEM and nothing changed; a lower mark never fails.
+ */
+int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
+{
+	struct staging *st = &fs->staging;
+	unsigned long want = high_water_bytes >> PAGE_SHIFT;
+	unsigned long groups_more = groups_wanted(&fs->geo, want);
+	unsigned long more = want - st->nr_pages;
+	unsigned long less = st->nr_pages - want;
+	LIST_HEAD(groups);
+	LIST_HEAD(pages);
+
+	if (want <= st->nr_pages) {
+		while (less && pool_take(&st->pages, 1, &pages))
+			less--;
+		free_pages_list(&pages);
+		atomic_long_add(less, &st->excess_pages);
+		WRITE_ONCE(st->nr_pages, want);
+		return 0;
+	}
+
+	groups_more -= min(groups_more, st->nr_groups);
+	if (alloc_groups_list(fs, &fs->geo, groups_more, &groups))
+		return -ENOMEM;
+	if (alloc_pages_list(more, &pages)) {
+		free_groups_list(&groups);
+		return -ENOMEM;
+	}
+	st->nr_groups += groups_more;
+	pool_give(&st->groups, groups_more, &groups);
+	WRITE_ONCE(st->nr_pages, want);
+	pool_give(&st->pages, more, &pages);
+	return 0;
 }
 
 /* How many stripes the lower device takes in one bio without cutting it. */
@@ -306,7 +313,7 @@ u64 staging_occupied_bytes(const struct fullstripe *fs)
 {
 	const struct staging *st = &fs->staging;
 	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
-	u64 by_groups = div64_ul(atomic_read(&st->used) * high, st->nr_groups);
+	u64 by_groups = div64_ul(high, st->nr_groups) * atomic_read(&st->used);
 
 	return max(staging_staged_bytes(fs), by_groups);
 }
@@ -546,6 +553,9 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	if (group)
 		copied = group->copied;
+	/* The mode changed while the group was open. */
+	if (copied && setting(fs, SETTING_MODE) == MODE_WRITETHROUGH)
+		through = true;
 	missing = copied ? missing_pages(group, first, sectors) : 0;
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
 		goto no_memory;
@@ -718,7 +728,7 @@ static void straight_work(struct work_struct *work)
 
 	blk_start_plug(&plug);
 	while ((bio = bio_list_pop(&bios)))
-		dm_submit_bio_remap(bio, NULL);
+		submit_bio_noacct(bio);
 	blk_finish_plug(&plug);
 }
 
@@ -744,7 +754,7 @@ static void parked_work(struct work_struct *work)
 		switch (write_in_stripe(fs, bio, stripe, first)) {
 		case VERDICT_REMAP:
 			fullstripe_remap(fs, bio);
-			dm_submit_bio_remap(bio, NULL);
+			submit_bio_noacct(bio);
 			break;
 		case VERDICT_PARK:
 			spin_lock_irq(&st->parked_lock);
@@ -834,10 +844,10 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 	u32 sectors = bio_sectors(bio);
 	u32 done = 0;
 
-	if (!atomic_read(&fs->staging.copied))
-		goto lower;
-
+	/* Within one read section, so that the stripes do not change in between. */
 	rcu_read_lock();
+	if (!atomic_read(&fs->staging.copied))
+		done = sectors;
 	while (done < sectors) {
 		u32 first, run, left;
 		u64 stripe = geometry_stripe(&fs->geo, sector + done, &first);
@@ -875,7 +885,6 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 	}
 	rcu_read_unlock();
 	accept(bio, done);
-lower:
 	fullstripe_remap(fs, bio);
 	return DM_MAPIO_REMAPPED;
 }
@@ -916,15 +925,14 @@ static bool drain_and_pass(struct fullstripe *fs)
 {
 	struct staging *st = &fs->staging;
 
-	do {
-		WRITE_ONCE(st->gate, GATE_CLOSING);
-		synchronize_rcu();
-		if (destager_drain(fs))
-			return false;
-		WRITE_ONCE(st->gate, GATE_PASSING);
-		synchronize_rcu();
-		/* A write that began while closing may have staged once more. */
-	} while (!staging_is_empty(fs));
+	/* Writes join groups that exist and make no new ones: in the end there are none. */
+	WRITE_ONCE(st->gate, GATE_CLOSING);
+	synchronize_rcu();
+	if (destager_drain(fs))
+		return false;
+	WRITE_ONCE(st->gate, GATE_PASSING);
+	/* And no read looks at the stripes any more. */
+	synchronize_rcu();
 	wait_event(st->idle, !atomic_read(&st->bypasses));
 	return true;
 }
@@ -1017,20 +1025,8 @@ void staging_setup(struct fullstripe *fs)
  */
 int staging_init(struct fullstripe *fs)
 {
-	struct staging *st = &fs->staging;
-	LIST_HEAD(groups);
-	int r;
-
-	r = staging_resize(fs, setting(fs, SETTING_HIGH_WATER_BYTES));
-	if (r)
-		return r;
-	st->bypass_stripes = bypass_limit(fs, &fs->geo);
-	st->nr_groups = groups_wanted(&fs->geo, st->nr_pages);
-	r = alloc_groups_list(fs, &fs->geo, st->nr_groups, &groups);
-	if (r)
-		return r;
-	pool_give(&st->groups, st->nr_groups, &groups);
-	return 0;
+	fs->staging.bypass_stripes = bypass_limit(fs, &fs->geo);
+	return staging_resize(fs, setting(fs, SETTING_HIGH_WATER_BYTES));
 }
 
 /**

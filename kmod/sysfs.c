@@ -48,7 +48,8 @@ static ssize_t key_store(struct kobject *kobj, struct kobj_attribute *attr, cons
 	char *text;
 	int r;
 
-	text = kstrndup(buf, size, GFP_KERNEL);
+	/* Suspend waits for this handler: reclaim must not wait for the device. */
+	text = kstrndup(buf, size, GFP_NOIO);
 	if (!text)
 		return -ENOMEM;
 	r = fullstripe_set(fs, key, strim(text), &error);

@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/reboot.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "fullstripe.h"
@@ -140,7 +141,7 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 
 	/* From now on nothing is held: what comes later is written at once. */
 	atomic_inc(&fs->destager.drain);
-	destager_drain(fs);
+	destager_sync(fs);
 	return NOTIFY_DONE;
 }
 
@@ -294,6 +295,7 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 
 	fullstripe_sysfs_remove(fs);
 	r = destager_drain(fs);
+	destager_stop(fs);
 	if (!r)
 		r = blkdev_issue_flush(fs->dev->bdev);
 	if (r)
@@ -308,6 +310,7 @@ static int fullstripe_preresume(struct dm_target *ti)
 
 static void fullstripe_resume(struct dm_target *ti)
 {
+	destager_resume(ti->private);
 	drain_for_suspend(ti->private, false);
 }
 
@@ -400,25 +403,29 @@ static bool is_live(enum setting key)
 static int follow_settings(struct fullstripe *fs, const struct settings *next, const char **error)
 {
 	const u64 *old = fs->settings.value;
+	u64 high = next->value[SETTING_HIGH_WATER_BYTES];
 	struct geometry geo;
 	int r;
 
-	r = staging_resize(fs, next->value[SETTING_HIGH_WATER_BYTES]);
-	if (r) {
+	/* A higher mark first and a lower one last: what may fail changes nothing then. */
+	if (high > old[SETTING_HIGH_WATER_BYTES] && staging_resize(fs, high)) {
 		*error = "high_water_bytes: cannot allocate so much";
-		return r;
+		return -ENOMEM;
 	}
-	if (next->value[SETTING_STRIPE_BYTES] == old[SETTING_STRIPE_BYTES])
-		return 0;
-	init_geometry(fs, next, &geo);
-	r = geometry_is_whole(&geo, 0) || geometry_is_whole(&geo, 1) ?
-		staging_set_geometry(fs, &geo) : -ERANGE;
-	if (r) {
-		*error = r == -EIO ? "stripe_bytes: what is staged cannot be written" :
-			r == -ENOMEM ? "stripe_bytes: cannot allocate its stripe groups" :
-			"stripe_bytes: the device holds not one whole stripe";
-		staging_resize(fs, old[SETTING_HIGH_WATER_BYTES]);
+	if (next->value[SETTING_STRIPE_BYTES] != old[SETTING_STRIPE_BYTES]) {
+		init_geometry(fs, next, &geo);
+		r = geometry_is_whole(&geo, 0) || geometry_is_whole(&geo, 1) ?
+			staging_set_geometry(fs, &geo) : -ERANGE;
+		if (r) {
+			*error = r == -EIO ? "stripe_bytes: what is staged cannot be written" :
+				r == -ENOMEM ? "stripe_bytes: cannot allocate its stripe groups" :
+				"stripe_bytes: the device holds not one whole stripe";
+			high = old[SETTING_HIGH_WATER_BYTES];
+		}
+	} else {
+		r = 0;
 	}
+	staging_resize(fs, high);
 	return r;
 }
 
@@ -435,7 +442,7 @@ static int follow_settings(struct fullstripe *fs, const struct settings *next, c
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, const char **error)
 {
 	struct settings next;
-	unsigned int i;
+	unsigned int noio, i;
 	int r;
 
 	if (!is_live(key)) {
@@ -443,6 +450,8 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 		return -EINVAL;
 	}
 	mutex_lock(&fs->settings_lock);
+	/* Suspend waits for who is here: reclaim must not wait for the device. */
+	noio = memalloc_noio_save();
 	next = fs->settings;
 	r = settings_change(&next, key, text, &fs->around, error);
 	if (!r)
@@ -454,6 +463,7 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 		/* Water marks and hold may now ask for what they did not before. */
 		destager_kick(fs);
 	}
+	memalloc_noio_restore(noio);
 	mutex_unlock(&fs->settings_lock);
 	return r;
 }
@@ -468,10 +478,8 @@ static int fullstripe_message(struct dm_target *ti, unsigned int argc, char **ar
 	const char *error;
 	int key, r;
 
-	if (argc == 1 && !strcasecmp(argv[0], "flush")) {
-		r = destager_drain(fs);
-		return r ? r : blkdev_issue_flush(fs->dev->bdev);
-	}
+	if (argc == 1 && !strcasecmp(argv[0], "flush"))
+		return destager_sync(fs);
 	if (argc == 1 && !strcasecmp(argv[0], "retry")) {
 		destager_retry(fs);
 		return 0;

@@ -19,7 +19,7 @@ sum_of() {
 	dd if="$1" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
 
-tap_plan 15
+tap_plan 21
 rig_load_module
 modprobe dm-flakey
 rig_preset R5 ram
@@ -43,10 +43,18 @@ tap_is $? 1 "the next flush fails too"
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=4096 oflag=direct conv=notrunc status=none \
 	2>/dev/null
 tap_is $? 1 "a write elsewhere goes through, so its writer learns"
-dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=200 oflag=direct conv=notrunc status=none \
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=110 oflag=direct conv=notrunc status=none \
 	2>/dev/null
 tap_is $? 1 "and so does a writer to a failing stripe"
 tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "which harms nothing that was accepted before"
+fsync
+tap_is $? 1 "and a flush with newer data above the failing stripe fails too"
+tap_check "a suspend ends" timeout 60 dmsetup suspend --noflush fs0
+sleep 6	# longer than failed stripes wait for their next try
+tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" failing "what could not be written is kept"
+tap_check "a resume too" dmsetup resume fs0
+tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "and is readable then"
+tap_is "$(dmesg | grep -c 'cannot be written to')" 1 "all this was one event in the log"
 
 lower "0 $sectors linear $RIG_MD 0"
 dmsetup message fs0 0 retry
@@ -59,6 +67,7 @@ tap_is $? 0 "writes are staged again"
 
 lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
 dmesg -C
-tap_check "remove ends all the same" rig_target_remove fs0
+dmsetup suspend --noflush fs0
+tap_check "remove ends all the same, also of a suspended device" rig_target_remove fs0
 tap_check "and what is lost is said" grep -q 'are lost' <(dmesg)
 tap_done
