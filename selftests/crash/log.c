@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -52,29 +51,26 @@ static void read_at(const struct log *log, uint64_t at, void *data, size_t bytes
 	if (at + bytes > log->bytes)
 		bad(log, "the log ends at byte %llu, in the middle of entry %llu: it was not copied whole",
 		    (unsigned long long)log->bytes, (unsigned long long)log->next);
-	if (log->map)
-		memcpy(data, log->map + at, bytes);
-	else if (pread(log->fd, data, bytes, at) != (ssize_t)bytes)
-		bad(log, "%s", strerror(errno));
+	memcpy(data, log->map + at, bytes);
 }
 
 /* A failure ends the program with status 2 and says why. */
 void log_open(struct log *log, const char *path)
 {
 	struct disk_super super;
-	struct stat st;
+	int fd;
 
 	memset(log, 0, sizeof(*log));
 	log->path = path;
-	log->fd = open(path, O_RDONLY);
-	if (log->fd < 0 || fstat(log->fd, &st))
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
 		bad(log, "%s", strerror(errno));
-	log->bytes = lseek(log->fd, 0, SEEK_END);
-	if (S_ISREG(st.st_mode) && log->bytes) {
-		log->map = mmap(NULL, log->bytes, PROT_READ, MAP_PRIVATE, log->fd, 0);
-		if (log->map == MAP_FAILED)
-			bad(log, "%s", strerror(errno));
-	}
+	/* The size of a device is found in the same way. */
+	log->bytes = lseek(fd, 0, SEEK_END);
+	log->map = mmap(NULL, log->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (log->map == MAP_FAILED)
+		bad(log, "%s", strerror(errno));
+	close(fd);
 	read_at(log, 0, &super, sizeof(super));
 	if (le64toh(super.magic) != LOG_MAGIC || le64toh(super.version) != LOG_VERSION)
 		bad(log, "is no log of dm-log-writes");
@@ -115,8 +111,7 @@ bool log_next(struct log *log, struct log_entry *entry)
 		if (bytes > log->bytes || log->at > log->bytes - bytes)
 			bad(log, "entry %llu is cut short: the log was not copied whole",
 			    (unsigned long long)log->next);
-		if (log->map)
-			entry->data = log->map + log->at;
+		entry->data = log->map + log->at;
 		log->at += bytes;
 	}
 	log->next++;

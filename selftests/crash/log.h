@@ -20,8 +20,7 @@ enum log_flag {
 
 struct log {
 	const char *path;
-	int fd;
-	const uint8_t *map;	/* NULL for a device: headers are read one by one */
+	const uint8_t *map;
 	uint64_t bytes;
 	uint64_t entries;
 	uint64_t at;		/* byte of the next entry */

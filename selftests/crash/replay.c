@@ -12,7 +12,8 @@
 
 #include "log.h"
 
-#define SECTOR_BYTES 512
+#define SECTOR_BYTES	512
+#define COPY_BYTES	(1 << 20)
 
 static void usage(void)
 {
@@ -35,26 +36,22 @@ static void die(const char *what)
 
 static void copy(struct log *log, const char *path)
 {
-	static char buffer[1 << 20];
 	struct log_entry entry;
-	int from, to;
 	uint64_t at;
+	int file;
 
 	while (log_next(log, &entry))
 		;
-	from = open(log->path, O_RDONLY);
-	to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	if (from < 0 || to < 0)
-		die(from < 0 ? log->path : path);
-	for (at = 0; at < log->at; at += sizeof(buffer)) {
-		size_t bytes = log->at - at < sizeof(buffer) ? log->at - at : sizeof(buffer);
+	file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (file < 0)
+		die(path);
+	for (at = 0; at < log->at; at += COPY_BYTES) {
+		size_t bytes = log->at - at < COPY_BYTES ? log->at - at : COPY_BYTES;
 
-		if (read(from, buffer, bytes) != (ssize_t)bytes)
-			die(log->path);
-		if (write(to, buffer, bytes) != (ssize_t)bytes)
+		if (write(file, log->map + at, bytes) != (ssize_t)bytes)
 			die(path);
 	}
-	if (close(to))
+	if (close(file))
 		die(path);
 }
 

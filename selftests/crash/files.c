@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A workload on a file system that writes down which files must be there after a
+ * power cut, and the check of what is. Each thread writes files that it never
+ * touches again, and writes over parts of one that stays; fsync follows each, and
+ * a mark in the log of writes follows that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dm.h"
+#include "log.h"
+#include "sector.h"
+
+#define THREADS		4
+#define FILE_SECTORS	768	/* the longest file */
+#define KEPT_SECTORS	512	/* the one that stays */
+
+/*
+ * The journal: a line for each write that is about to be made, "write FILE SECTOR
+ * SECTORS GENERATION", and one for each fsync that has returned, "synced FILE
+ * SECTORS GENERATION MARK": at that mark the file has this length, and its writes
+ * up to this generation are stable.
+ */
+static FILE *journal;
+static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int marks;
+
+static const char *folder, *log_name;
+static uint32_t seed;
+static unsigned int rounds;
+static int control;
+
+__attribute__((noreturn))
+static void die(const char *what)
+{
+	fprintf(stderr, "files: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+/* File 0 of a thread is the one that stays. */
+static uint32_t file_number(unsigned int thread, unsigned int i)
+{
+	return thread << 16 | i;
+}
+
+static void file_path(char *path, size_t bytes, uint32_t file)
+{
+	snprintf(path, bytes, "%s/%u/%u", folder, file >> 16, file & 0xffff);
+}
+
+static uint64_t file_sector(uint32_t file, uint32_t sector)
+{
+	return (uint64_t)file << 32 | sector;
+}
+
+/*
+ * Writing
+ */
+
+static void write_some(int fd, uint32_t file, uint32_t sector, uint32_t sectors,
+		       uint32_t generation)
+{
+	char buffer[FILE_SECTORS * SECTOR_BYTES];
+	size_t bytes = sectors * SECTOR_BYTES;
+	uint32_t i;
+
+	pthread_mutex_lock(&journal_lock);
+	fprintf(journal, "write %u %u %u %u\n", file, sector, sectors, generation);
+	pthread_mutex_unlock(&journal_lock);
+	for (i = 0; i < sectors; i++)
+		sector_fill(buffer + i * SECTOR_BYTES, seed, file_sector(file, sector + i),
+			    generation);
+	if (pwrite(fd, buffer, bytes, (off_t)sector * SECTOR_BYTES) != (ssize_t)bytes)
+		die("write");
+}
+
+static void synced(uint32_t file, uint32_t sectors, uint32_t generation)
+{
+	unsigned int mark;
+	char text[32];
+
+	pthread_mutex_lock(&journal_lock);
+	mark = marks++;
+	fprintf(journal, "synced %u %u %u %u\n", file, sectors, generation, mark);
+	pthread_mutex_unlock(&journal_lock);
+	snprintf(text, sizeof(text), "mark %u", mark);
+	if (dm_message(control, log_name, text))
+		die(text);
+}
+
+static int open_file(uint32_t file, int flags)
+{
+	char path[256];
+	int fd;
+
+	file_path(path, sizeof(path), file);
+	fd = open(path, flags, 0644);
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+static void *run_thread(void *data)
+{
+	unsigned int thread = (uintptr_t)data;
+	uint64_t random = ((uint64_t)seed << 8 | thread) * 0x9e3779b97f4a7c15ULL;
+	uint32_t kept = file_number(thread, 0);
+	uint32_t generation = 0;
+	unsigned int i;
+	int kept_fd;
+
+	kept_fd = open_file(kept, O_RDWR | O_CREAT | O_EXCL);
+	write_some(kept_fd, kept, 0, KEPT_SECTORS, ++generation);
+	if (fsync(kept_fd))
+		die("fsync");
+	synced(kept, KEPT_SECTORS, generation);
+
+	for (i = 1; i <= rounds; i++) {
+		uint32_t file = file_number(thread, i);
+		uint32_t sectors = 1 + random_below(&random, i % 4 ? 64 : FILE_SECTORS);
+		uint32_t at = random_below(&random, KEPT_SECTORS);
+		int fd = open_file(file, O_RDWR | O_CREAT | O_EXCL);
+
+		write_some(fd, file, 0, sectors, ++generation);
+		if (fsync(fd) || close(fd))
+			die("fsync");
+		synced(file, sectors, generation);
+
+		sectors = 1 + random_below(&random, 64);
+		if (sectors > KEPT_SECTORS - at)
+			sectors = KEPT_SECTORS - at;
+		write_some(kept_fd, kept, at, sectors, ++generation);
+		if (i % 2)
+			continue;
+		if (fdatasync(kept_fd))
+			die("fdatasync");
+		synced(kept, KEPT_SECTORS, generation);
+	}
+	close(kept_fd);
+	return NULL;
+}
+
+static void run(const char *journal_path)
+{
+	pthread_t threads[THREADS];
+	char path[256];
+	uintptr_t i;
+
+	control = dm_open();
+	journal = fopen(journal_path, "w");
+	if (control < 0 || !journal)
+		die(journal ? "the device-mapper's control node" : journal_path);
+	for (i = 0; i < THREADS; i++) {
+		snprintf(path, sizeof(path), "%s/%u", folder, (unsigned int)i);
+		if (mkdir(path, 0755))
+			die(path);
+	}
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, run_thread, (void *)i))
+			die("cannot start a thread");
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	if (fclose(journal))
+		die(journal_path);
+}
+
+/*
+ * Checking
+ */
+
+static bool *read_marks(const char *log_path, uint64_t entries)
+{
+	bool *there = calloc(1 << 20, sizeof(*there));
+	struct log_entry entry;
+	unsigned long mark;
+	struct log log;
+	char *end;
+
+	if (!there)
+		die("marks");
+	log_open(&log, log_path);
+	while (log.next < entries && log_next(&log, &entry)) {
+		if (!(entry.flags & LOG_MARK))
+			continue;
+		mark = strtoul(entry.mark, &end, 10);
+		if (*entry.mark && !*end && mark < 1 << 20)
+			there[mark] = true;
+	}
+	return there;
+}
+
+/* What the journal says of one file: generations by sector. */
+struct expected {
+	uint32_t owed[FILE_SECTORS];
+	uint32_t pending[FILE_SECTORS];
+	uint32_t sectors;
+	bool synced;
+};
+
+static bool check_file(uint32_t file, const struct expected *want)
+{
+	char buffer[FILE_SECTORS * SECTOR_BYTES];
+	uint32_t generation, i;
+	char path[256];
+	ssize_t bytes;
+	int fd;
+
+	file_path(path, sizeof(path), file);
+	fd = open(path, O_RDONLY);
+	if (fd < 0) {
+		printf("  %s: was synced, and is not there\n", path);
+		return false;
+	}
+	bytes = read(fd, buffer, sizeof(buffer));
+	close(fd);
+	if (bytes != (ssize_t)want->sectors * SECTOR_BYTES) {
+		printf("  %s: was synced with %u bytes, and has %zd\n", path,
+		       want->sectors * SECTOR_BYTES, bytes);
+		return false;
+	}
+	for (i = 0; i < want->sectors; i++) {
+		enum sector_kind kind;
+
+		generation = 0;
+		kind = sector_read(buffer + i * SECTOR_BYTES, seed, file_sector(file, i), &generation);
+		if (kind != SECTOR_OURS || generation < want->owed[i]) {
+			printf("  %s: sector %u was synced with generation %u, and is %s, generation %u\n",
+			       path, i, want->owed[i], sector_kind_name(kind), generation);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void read_journal(const char *path, const bool *there, struct expected *all,
+			 unsigned int per_thread)
+{
+	unsigned int file, sector, sectors, generation, mark, i;
+	struct expected *want;
+	char line[128];
+
+	journal = fopen(path, "r");
+	if (!journal)
+		die(path);
+	while (fgets(line, sizeof(line), journal)) {
+		if (sscanf(line, "write %u %u %u %u", &file, &sector, &sectors, &generation) == 4) {
+			want = &all[(file >> 16) * per_thread + (file & 0xffff)];
+			for (i = sector; i < sector + sectors; i++)
+				want->pending[i] = generation;
+		} else if (sscanf(line, "synced %u %u %u %u", &file, &sectors, &generation,
+				  &mark) == 4) {
+			want = &all[(file >> 16) * per_thread + (file & 0xffff)];
+			if (!there[mark])
+				continue;
+			want->synced = true;
+			want->sectors = sectors;
+			memcpy(want->owed, want->pending, sizeof(want->owed));
+		}
+	}
+	fclose(journal);
+}
+
+static int check(const char *log_path, uint64_t entries, const char *journal_path)
+{
+	unsigned int per_thread = rounds + 1, synced_files = 0;
+	struct expected *all = calloc(THREADS * per_thread, sizeof(*all));
+	unsigned int thread, i;
+	bool good = true;
+
+	if (!all)
+		die("files");
+	read_journal(journal_path, read_marks(log_path, entries), all, per_thread);
+	for (thread = 0; thread < THREADS; thread++) {
+		for (i = 0; i < per_thread; i++) {
+			const struct expected *want = &all[thread * per_thread + i];
+
+			if (!want->synced)
+				continue;
+			synced_files++;
+			good &= check_file(file_number(thread, i), want);
+		}
+	}
+	printf("%u files were synced: %s\n", synced_files, good ? "all there" : "SOME ARE LOST");
+	return !good;
+}
+
+static void usage(void)
+{
+	printf("Usage: files write FOLDER SEED ROUNDS JOURNAL LOGNAME\n"
+	       "       files check FOLDER SEED ROUNDS JOURNAL LOG ENTRIES\n"
+	       "\n"
+	       "'write' writes files to FOLDER, and to JOURNAL which must survive; with a mark to\n"
+	       "the log-writes device LOGNAME after each fsync. 'check' says whether FOLDER, of a\n"
+	       "disk that was replayed from the first ENTRIES of LOG, has all that was synced.\n"
+	       "\n"
+	       "Exit status: 0 done, 1 something is lost, 2 it cannot be done.\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		usage();
+		return 0;
+	}
+	if (argc >= 7) {
+		folder = argv[2];
+		seed = strtoul(argv[3], NULL, 10);
+		rounds = strtoul(argv[4], NULL, 10);
+	}
+	if (argc == 7 && !strcmp(argv[1], "write")) {
+		log_name = argv[6];
+		run(argv[5]);
+		return 0;
+	}
+	if (argc == 8 && !strcmp(argv[1], "check"))
+		return check(argv[6], strtoull(argv[7], NULL, 10), argv[5]);
+	fprintf(stderr, "files: this is no command, see --help\n");
+	return 2;
+}
