@@ -16,15 +16,12 @@
  * anew, in the plainest way, and must be the same.
  */
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <err.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "journal.h"
 #include "log.h"
@@ -86,41 +83,19 @@ static struct {
 	unsigned int complaints;
 } found;
 
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "check: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
-	va_end(args);
-	exit(2);
-}
-
 static void *allocate(uint64_t count, size_t size)
 {
 	void *p = calloc(count ? count : 1, size);
 
 	if (!p)
-		die("no memory for %llu items of %zu bytes", (unsigned long long)count, size);
+		errx(2, "no memory for %llu items of %zu bytes", (unsigned long long)count, size);
 	return p;
 }
 
-__attribute__((format(printf, 1, 2)))
-static void complain(const char *format, ...)
-{
-	va_list args;
-
-	if (found.complaints++ >= COMPLAINTS_MAX)
-		return;
-	va_start(args, format);
-	printf("  ");
-	vprintf(format, args);
-	printf("\n");
-	va_end(args);
-}
+#define complain(format, ...) do { \
+	if (found.complaints++ < COMPLAINTS_MAX) \
+		printf("  " format "\n", ##__VA_ARGS__); \
+} while (0)
 
 /*
  * The journal
@@ -178,10 +153,10 @@ static void read_journal(const char *path)
 
 	if (!file || fread(&journal, sizeof(journal), 1, file) != 1 ||
 	    journal.magic != JOURNAL_MAGIC)
-		die("'%s' is no journal: was the writer stopped before its end?", path);
+		errx(2, "'%s' is no journal: was the writer stopped before its end?", path);
 	events = allocate(journal.events, sizeof(*events));
 	if (fread(events, sizeof(*events), journal.events, file) != journal.events)
-		die("the journal '%s' is cut short", path);
+		errx(2, "the journal '%s' is cut short", path);
 	fclose(file);
 
 	writes = allocate(journal.generations + 1, sizeof(*writes));
@@ -361,17 +336,17 @@ static void find_array(void)
 		const uint8_t *super = image + (i * array.member_sectors + 8) * SECTOR_BYTES;
 
 		if (super_field(super, 0, 4) != 0xa92b4efc)
-			die("member %u has no superblock when the writer starts", i);
+			errx(2, "member %u has no superblock when the writer starts", i);
 		if (super_field(super, 72, 4) != 5 || super_field(super, 76, 4) != 2 ||
 		    super_field(super, 92, 4) != array.members)
-			die("member %u is not of a RAID5 of %u members, left-symmetric", i,
-			    array.members);
+			errx(2, "member %u is not of a RAID5 of %u members, left-symmetric", i,
+			     array.members);
 		array.chunk = super_field(super, 88, 4);
 		array.data_offset = super_field(super, 128, 8);
 		array.data_sectors = super_field(super, 80, 8) / array.chunk * array.chunk;
 		role = super_field(super, 256 + 2 * super_field(super, 160, 4), 2);
 		if (role >= array.members)
-			die("member %u has the role %u in an array of %u", i, role, array.members);
+			errx(2, "member %u has the role %u in an array of %u", i, role, array.members);
 		array.role[i] = role;
 		array.member[role] = i;
 	}
@@ -545,8 +520,8 @@ static void judge_anew(uint64_t at, uint64_t end)
 		bad += generation < due[sector];
 	}
 	if (bad != nr_bad)
-		die("entry %llu: %llu sectors are bad when worked out anew, and %llu were carried on",
-		    (unsigned long long)at, (unsigned long long)bad, (unsigned long long)nr_bad);
+		errx(2, "entry %llu: %llu sectors are bad when worked out anew, and %llu were carried on",
+		     (unsigned long long)at, (unsigned long long)bad, (unsigned long long)nr_bad);
 	found.anew++;
 }
 
@@ -611,14 +586,14 @@ static void judge_all(unsigned long anew)
 		array.stripes_open_sum += array.stripes_open;
 	}
 	if (!begun)
-		die("the log has none of the journal's marks: it is of another run");
+		errx(2, "the log has none of the journal's marks: it is of another run");
 }
 
 /*
  * Command line
  */
 
-static void usage(void)
+static void show_help(void)
 {
 	printf("Usage: check [OPTION]... LOG JOURNAL\n"
 	       "\n"
@@ -652,22 +627,22 @@ int main(int argc, char **argv)
 			if (*end == ',')
 				array.member_sectors = strtoul(end + 1, &end, 10);
 			if (*end || array.members < 3 || array.members > 32 || !array.member_sectors)
-				die("--members '%s' is not N,SECTORS with 3 to 32 members", optarg);
+				errx(2, "--members '%s' is not N,SECTORS with 3 to 32 members", optarg);
 			break;
 		case 'a':
 			anew = strtoul(optarg, &end, 10);
 			if (*end)
-				die("--anew '%s' is no number", optarg);
+				errx(2, "--anew '%s' is no number", optarg);
 			break;
 		case 'h':
-			usage();
+			show_help();
 			return 0;
 		default:
 			return 2;
 		}
 	}
 	if (argc - optind != 2)
-		die("give a log and a journal, see --help");
+		errx(2, "give a log and a journal, see --help");
 
 	log_open(&log_file, argv[optind]);
 	read_journal(argv[optind + 1]);

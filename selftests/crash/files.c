@@ -5,7 +5,7 @@
  * touches again, and writes over parts of one that stays; fsync follows each, and
  * a mark in the log of writes follows that.
  */
-#include <errno.h>
+#include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -37,13 +37,6 @@ static const char *folder, *log_name;
 static uint32_t seed;
 static unsigned int rounds;
 static int control;
-
-__attribute__((noreturn))
-static void die(const char *what)
-{
-	fprintf(stderr, "files: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
 
 /* File 0 of a thread is the one that stays. */
 static uint32_t file_number(unsigned int thread, unsigned int i)
@@ -79,10 +72,10 @@ static void write_some(int fd, uint32_t file, uint32_t sector, uint32_t sectors,
 		sector_fill(buffer + i * SECTOR_BYTES, seed, file_sector(file, sector + i),
 			    generation);
 	if (pwrite(fd, buffer, bytes, (off_t)sector * SECTOR_BYTES) != (ssize_t)bytes)
-		die("write");
+		err(2, "write");
 }
 
-static void synced(uint32_t file, uint32_t sectors, uint32_t generation)
+static void note_synced(uint32_t file, uint32_t sectors, uint32_t generation)
 {
 	unsigned int mark;
 	char text[32];
@@ -93,7 +86,7 @@ static void synced(uint32_t file, uint32_t sectors, uint32_t generation)
 	pthread_mutex_unlock(&journal_lock);
 	snprintf(text, sizeof(text), "mark %u", mark);
 	if (dm_message(control, log_name, text))
-		die(text);
+		err(2, "%s", text);
 }
 
 static int open_file(uint32_t file, int flags)
@@ -104,7 +97,7 @@ static int open_file(uint32_t file, int flags)
 	file_path(path, sizeof(path), file);
 	fd = open(path, flags, 0644);
 	if (fd < 0)
-		die(path);
+		err(2, "%s", path);
 	return fd;
 }
 
@@ -120,8 +113,8 @@ static void *run_thread(void *data)
 	kept_fd = open_file(kept, O_RDWR | O_CREAT | O_EXCL);
 	write_some(kept_fd, kept, 0, KEPT_SECTORS, ++generation);
 	if (fsync(kept_fd))
-		die("fsync");
-	synced(kept, KEPT_SECTORS, generation);
+		err(2, "fsync");
+	note_synced(kept, KEPT_SECTORS, generation);
 
 	for (i = 1; i <= rounds; i++) {
 		uint32_t file = file_number(thread, i);
@@ -131,8 +124,8 @@ static void *run_thread(void *data)
 
 		write_some(fd, file, 0, sectors, ++generation);
 		if (fsync(fd) || close(fd))
-			die("fsync");
-		synced(file, sectors, generation);
+			err(2, "fsync");
+		note_synced(file, sectors, generation);
 
 		sectors = 1 + random_below(&random, 64);
 		if (sectors > KEPT_SECTORS - at)
@@ -141,8 +134,8 @@ static void *run_thread(void *data)
 		if (i % 2)
 			continue;
 		if (fdatasync(kept_fd))
-			die("fdatasync");
-		synced(kept, KEPT_SECTORS, generation);
+			err(2, "fdatasync");
+		note_synced(kept, KEPT_SECTORS, generation);
 	}
 	close(kept_fd);
 	return NULL;
@@ -157,19 +150,19 @@ static void run(const char *journal_path)
 	control = dm_open();
 	journal = fopen(journal_path, "w");
 	if (control < 0 || !journal)
-		die(journal ? "the device-mapper's control node" : journal_path);
+		err(2, "%s", journal ? "the device-mapper's control node" : journal_path);
 	for (i = 0; i < THREADS; i++) {
 		snprintf(path, sizeof(path), "%s/%u", folder, (unsigned int)i);
 		if (mkdir(path, 0755))
-			die(path);
+			err(2, "%s", path);
 	}
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, run_thread, (void *)i))
-			die("cannot start a thread");
+			err(2, "cannot start a thread");
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	if (fclose(journal))
-		die(journal_path);
+		err(2, "%s", journal_path);
 }
 
 /*
@@ -185,7 +178,7 @@ static bool *read_marks(const char *log_path, uint64_t entries)
 	char *end;
 
 	if (!there)
-		die("marks");
+		err(2, "marks");
 	log_open(&log, log_path);
 	while (log.next < entries && log_next(&log, &entry)) {
 		if (!(entry.flags & LOG_MARK))
@@ -249,7 +242,7 @@ static void read_journal(const char *path, const bool *there, struct expected *a
 
 	journal = fopen(path, "r");
 	if (!journal)
-		die(path);
+		err(2, "%s", path);
 	while (fgets(line, sizeof(line), journal)) {
 		if (sscanf(line, "write %u %u %u %u", &file, &sector, &sectors, &generation) == 4) {
 			want = &all[(file >> 16) * per_thread + (file & 0xffff)];
@@ -276,7 +269,7 @@ static int check(const char *log_path, uint64_t entries, const char *journal_pat
 	bool good = true;
 
 	if (!all)
-		die("files");
+		err(2, "files");
 	read_journal(journal_path, read_marks(log_path, entries), all, per_thread);
 	for (thread = 0; thread < THREADS; thread++) {
 		for (i = 0; i < per_thread; i++) {
@@ -292,7 +285,7 @@ static int check(const char *log_path, uint64_t entries, const char *journal_pat
 	return !good;
 }
 
-static void usage(void)
+static void show_help(void)
 {
 	printf("Usage: files write FOLDER SEED ROUNDS JOURNAL LOGNAME\n"
 	       "       files check FOLDER SEED ROUNDS JOURNAL LOG ENTRIES\n"
@@ -307,7 +300,7 @@ static void usage(void)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		usage();
+		show_help();
 		return 0;
 	}
 	if (argc >= 7) {
@@ -322,6 +315,5 @@ int main(int argc, char **argv)
 	}
 	if (argc == 8 && !strcmp(argv[1], "check"))
 		return check(argv[6], strtoull(argv[7], NULL, 10), argv[5]);
-	fprintf(stderr, "files: this is no command, see --help\n");
-	return 2;
+	errx(2, "this is no command, see --help");
 }

@@ -3,9 +3,8 @@
  * Reading the log of dm-log-writes, from a file or from the device itself.
  */
 #include <endian.h>
-#include <errno.h>
+#include <err.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ struct disk_super {
 	uint64_t version;
 	uint64_t entries;
 	uint32_t block;
-} __attribute__((packed));
+};
 
 struct disk_entry {
 	uint64_t sector;
@@ -33,24 +32,11 @@ struct disk_entry {
 	char data[SECTOR_BYTES - 32];
 };
 
-__attribute__((noreturn, format(printf, 2, 3)))
-static void bad(const struct log *log, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "%s: ", log->path);
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
-	va_end(args);
-	exit(2);
-}
-
 static void read_at(const struct log *log, uint64_t at, void *data, size_t bytes)
 {
 	if (at + bytes > log->bytes)
-		bad(log, "the log ends at byte %llu, in the middle of entry %llu: it was not copied whole",
-		    (unsigned long long)log->bytes, (unsigned long long)log->next);
+		errx(2, "%s: the log ends at byte %llu, in the middle of entry %llu: it was not copied whole", log->path,
+		     (unsigned long long)log->bytes, (unsigned long long)log->next);
 	memcpy(data, log->map + at, bytes);
 }
 
@@ -64,20 +50,20 @@ void log_open(struct log *log, const char *path)
 	log->path = path;
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
-		bad(log, "%s", strerror(errno));
+		err(2, "%s", path);
 	/* The size of a device is found in the same way. */
 	log->bytes = lseek(fd, 0, SEEK_END);
 	log->map = mmap(NULL, log->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (log->map == MAP_FAILED)
-		bad(log, "%s", strerror(errno));
+		err(2, "%s", path);
 	close(fd);
 	read_at(log, 0, &super, sizeof(super));
 	if (le64toh(super.magic) != LOG_MAGIC || le64toh(super.version) != LOG_VERSION)
-		bad(log, "is no log of dm-log-writes");
+		errx(2, "%s: is no log of dm-log-writes", log->path);
 	log->entries = le64toh(super.entries);
 	log->block = le32toh(super.block);
 	if (log->block < SECTOR_BYTES || log->block % SECTOR_BYTES)
-		bad(log, "has blocks of %u bytes, which is no multiple of 512", log->block);
+		errx(2, "%s: has blocks of %u bytes, which is no multiple of 512", log->path, log->block);
 	log_rewind(log);
 }
 
@@ -103,14 +89,14 @@ bool log_next(struct log *log, struct log_entry *entry)
 	if (entry->flags & LOG_MARK) {
 		bytes = le64toh(disk.data_bytes);
 		if (bytes >= sizeof(entry->mark))
-			bad(log, "entry %llu has a mark of %llu bytes", (unsigned long long)log->next,
-			    (unsigned long long)bytes);
+			errx(2, "%s: entry %llu has a mark of %llu bytes", log->path, (unsigned long long)log->next,
+			     (unsigned long long)bytes);
 		memcpy(entry->mark, disk.data, bytes);
 	} else if (!(entry->flags & LOG_DISCARD) && entry->sectors) {
 		bytes = entry->sectors * SECTOR_BYTES;
 		if (bytes > log->bytes || log->at > log->bytes - bytes)
-			bad(log, "entry %llu is cut short: the log was not copied whole",
-			    (unsigned long long)log->next);
+			errx(2, "%s: entry %llu is cut short: the log was not copied whole", log->path,
+			     (unsigned long long)log->next);
 		entry->data = log->map + log->at;
 		log->at += bytes;
 	}

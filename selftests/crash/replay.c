@@ -3,7 +3,7 @@
  * The log of dm-log-writes as a tool: how long it is, where one can crash, and
  * what a disk holds after a crash there.
  */
-#include <errno.h>
+#include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define SECTOR_BYTES	512
 #define COPY_BYTES	(1 << 20)
 
-static void usage(void)
+static void show_help(void)
 {
 	printf("Usage: replay COMMAND LOG [ARGUMENT]...\n"
 	       "\n"
@@ -25,13 +25,6 @@ static void usage(void)
 	       "  write LOG FROM TO FILE   write to FILE what entries FROM to TO - 1 wrote\n"
 	       "\n"
 	       "Exit status: 0 done, 2 it cannot be done.\n");
-}
-
-__attribute__((noreturn))
-static void die(const char *what)
-{
-	fprintf(stderr, "replay: %s: %s\n", what, strerror(errno));
-	exit(2);
 }
 
 static void copy(struct log *log, const char *path)
@@ -44,15 +37,15 @@ static void copy(struct log *log, const char *path)
 		;
 	file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	if (file < 0)
-		die(path);
+		err(2, "%s", path);
 	for (at = 0; at < log->at; at += COPY_BYTES) {
 		size_t bytes = log->at - at < COPY_BYTES ? log->at - at : COPY_BYTES;
 
 		if (write(file, log->map + at, bytes) != (ssize_t)bytes)
-			die(path);
+			err(2, "%s", path);
 	}
 	if (close(file))
-		die(path);
+		err(2, "%s", path);
 }
 
 static void points(struct log *log)
@@ -75,22 +68,21 @@ static void write_entries(struct log *log, uint64_t from, uint64_t to, const cha
 	struct log_entry entry;
 
 	if (file < 0)
-		die(path);
+		err(2, "%s", path);
 	while (log->next < to && log_next(log, &entry)) {
 		size_t bytes = entry.sectors * SECTOR_BYTES;
 
 		if (log->next <= from || entry.flags & LOG_MARK || !bytes)
 			continue;
 		if (!entry.data) {
-			fprintf(stderr, "replay: entry %llu is a discard, which the target does not offer\n",
-				(unsigned long long)log->next - 1);
-			exit(2);
+			errx(2, "entry %llu is a discard, which the target does not offer",
+			     (unsigned long long)log->next - 1);
 		}
 		if (pwrite(file, entry.data, bytes, entry.sector * SECTOR_BYTES) != (ssize_t)bytes)
-			die(path);
+			err(2, "%s", path);
 	}
 	if (close(file))
-		die(path);
+		err(2, "%s", path);
 }
 
 int main(int argc, char **argv)
@@ -98,7 +90,7 @@ int main(int argc, char **argv)
 	struct log log;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		usage();
+		show_help();
 		return 0;
 	}
 	if (argc >= 3)
@@ -110,9 +102,7 @@ int main(int argc, char **argv)
 	else if (argc == 6 && !strcmp(argv[1], "write"))
 		write_entries(&log, strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10),
 			      argv[5]);
-	else {
-		fprintf(stderr, "replay: this is no command, see --help\n");
-		return 2;
-	}
+	else
+		errx(2, "this is no command, see --help");
 	return 0;
 }

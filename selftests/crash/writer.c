@@ -8,11 +8,11 @@
  * known which of two writes is the later one. A request whose range is taken
  * waits, so that writes often follow each other immediately on the same sectors.
  */
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,20 +83,6 @@ static unsigned long operations_left;
 /* One at a time changes tables and keys, or suspends. */
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "writer: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
-	va_end(args);
-	/* Other threads may be stuck in the kernel. */
-	_exit(1);
-}
-
 /* Lock held. */
 static void note(enum event_type type, uint32_t id, uint64_t sector, uint64_t sectors)
 {
@@ -104,7 +90,7 @@ static void note(enum event_type type, uint32_t id, uint64_t sector, uint64_t se
 		max_events = max_events ? 2 * max_events : 4096;
 		events = realloc(events, max_events * sizeof(*events));
 		if (!events)
-			die("no memory for %llu events", (unsigned long long)max_events);
+			errx(1, "no memory for %llu events", (unsigned long long)max_events);
 	}
 	events[nr_events++] = (struct journal_event) { type, id, sector, sectors };
 }
@@ -220,20 +206,20 @@ static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	long r;
 
 	if (syscall(SYS_io_submit, me->aio, 1, &list) != 1)
-		die("cannot submit a write of %u sectors at %llu: %s", sectors,
-		    (unsigned long long)sector, strerror(errno));
+		err(1, "cannot submit a write of %u sectors at %llu", sectors,
+		    (unsigned long long)sector);
 	do {
 		r = syscall(SYS_io_getevents, me->aio, 1, 1, &event, NULL);
 	} while (r < 0 && errno == EINTR);
 	if (r == 1 && event.res == (int64_t)cb.aio_nbytes)
 		return true;
 	if (r != 1 || !set.fault)
-		die("a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
-		    (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
+		errx(1, "a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
+		     (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
 	return false;
 }
 
-static void mark(void)
+static void put_mark(void)
 {
 	char text[32];
 	uint32_t id;
@@ -245,7 +231,7 @@ static void mark(void)
 
 	snprintf(text, sizeof(text), "mark %u", id);
 	if (dm_message(control, set.log, text))
-		die("'%s' does not take '%s': %s", set.log, text, strerror(errno));
+		err(1, "'%s' does not take '%s'", set.log, text);
 
 	pthread_mutex_lock(&lock);
 	note(EVENT_MARKED, id, 0, 0);
@@ -278,7 +264,7 @@ static void do_write(struct thread *me)
 	free_range(me);
 	pthread_mutex_unlock(&lock);
 	if (good && fua)
-		mark();
+		put_mark();
 }
 
 /*
@@ -292,17 +278,16 @@ static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 	uint32_t generation, i;
 
 	if (pread(device, me->buffer, bytes, sector * SECTOR_BYTES) != bytes)
-		die("cannot read %u sectors at %llu: %s", sectors, (unsigned long long)sector,
-		    strerror(errno));
+		err(1, "cannot read %u sectors at %llu", sectors, (unsigned long long)sector);
 	for (i = 0; i < sectors; i++) {
 		generation = 0;
 		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
 		if (kind == SECTOR_OURS && set.fault && generation > latest[sector + i])
 			continue;
 		if (kind > SECTOR_OURS || generation != latest[sector + i])
-			die("sector %llu was written by generation %u and reads as %s, generation %u",
-			    (unsigned long long)sector + i, latest[sector + i],
-			    sector_kind_name(kind), generation);
+			errx(1, "sector %llu was written by generation %u and reads as %s, generation %u",
+			     (unsigned long long)sector + i, latest[sector + i],
+			     sector_kind_name(kind), generation);
 	}
 }
 
@@ -339,7 +324,7 @@ static void flush_end(uint32_t id)
 	pthread_mutex_lock(&lock);
 	note(EVENT_FLUSHED, id, 0, 0);
 	pthread_mutex_unlock(&lock);
-	mark();
+	put_mark();
 }
 
 static void do_flush(void)
@@ -349,7 +334,7 @@ static void do_flush(void)
 	if (!fdatasync(device))
 		flush_end(id);
 	else if (!set.fault)
-		die("fdatasync: %s", strerror(errno));
+		err(1, "fdatasync");
 }
 
 /* A suspended target has nothing staged, and what it wrote is stable. */
@@ -360,10 +345,10 @@ static void do_suspend(void)
 	pthread_mutex_lock(&control_lock);
 	id = flush_begin();
 	if (dm_suspend(control, set.target, true))
-		die("'%s' cannot be suspended: %s", set.target, strerror(errno));
+		err(1, "'%s' cannot be suspended", set.target);
 	flush_end(id);
 	if (dm_suspend(control, set.target, false))
-		die("'%s' cannot be resumed: %s", set.target, strerror(errno));
+		err(1, "'%s' cannot be resumed", set.target);
 	pthread_mutex_unlock(&control_lock);
 }
 
@@ -390,7 +375,7 @@ static void do_change(struct thread *me)
 	/* Suspend and messages exclude each other in dm core; a suspended target waits. */
 	pthread_mutex_lock(&control_lock);
 	if (dm_message(control, set.target, text))
-		die("'%s' does not take '%s': %s", set.target, text, strerror(errno));
+		err(1, "'%s' does not take '%s'", set.target, text);
 	pthread_mutex_unlock(&control_lock);
 }
 
@@ -401,8 +386,7 @@ static void load_lower(const char *type, const char *arguments)
 	snprintf(text, sizeof(text), "/dev/mapper/%s 0%s", set.log, arguments);
 	if (dm_load(control, set.lower, set.lower_sectors, type, text) ||
 	    dm_suspend(control, set.lower, true) || dm_suspend(control, set.lower, false))
-		die("'%s' does not take the table '%s %s': %s", set.lower, type, text,
-		    strerror(errno));
+		err(1, "'%s' does not take the table '%s %s'", set.lower, type, text);
 }
 
 /*
@@ -428,7 +412,7 @@ static void do_fault(struct thread *me)
 	pthread_mutex_unlock(&lock);
 	load_lower("linear", "");
 	if (dm_message(control, set.target, "retry"))
-		die("'%s' does not take 'retry': %s", set.target, strerror(errno));
+		err(1, "'%s' does not take 'retry'", set.target);
 	pthread_mutex_unlock(&control_lock);
 }
 
@@ -445,6 +429,10 @@ static bool next_operation(void)
 
 static void *run_thread(void *data)
 {
+	const uint32_t suspend = set.flush + set.suspend;
+	const uint32_t change = suspend + set.change;
+	const uint32_t fault = change + set.fault;
+	const uint32_t read = fault + set.read;
 	struct thread *me = data;
 
 	while (next_operation()) {
@@ -452,13 +440,13 @@ static void *run_thread(void *data)
 
 		if (kind < set.flush)
 			do_flush();
-		else if ((kind -= set.flush) < set.suspend)
+		else if (kind < suspend)
 			do_suspend();
-		else if ((kind -= set.suspend) < set.change)
+		else if (kind < change)
 			do_change(me);
-		else if ((kind -= set.change) < set.fault)
+		else if (kind < fault)
 			do_fault(me);
-		else if ((kind -= set.fault) < set.read)
+		else if (kind < read)
 			do_read(me);
 		else
 			do_write(me);
@@ -491,14 +479,14 @@ static void save_journal(void)
 
 	if (!file || fwrite(&header, sizeof(header), 1, file) != 1 ||
 	    fwrite(events, sizeof(*events), nr_events, file) != nr_events || fclose(file))
-		die("cannot write the journal '%s': %s", set.journal, strerror(errno));
+		err(1, "cannot write the journal '%s'", set.journal);
 }
 
 /*
  * Command line
  */
 
-static void usage(void)
+static void show_help(void)
 {
 	printf("Usage: writer --device DEV --target NAME --log NAME --journal FILE --stripe BYTES [OPTION]...\n"
 	       "\n"
@@ -524,18 +512,15 @@ static void usage(void)
 	       "Exit status: 0 done, 1 an operation failed or read something wrong, 2 wrong usage.\n");
 }
 
-static unsigned long number(const char *option, const char *text, unsigned long max)
+static unsigned long parse_number(const char *option, const char *text, unsigned long max)
 {
 	unsigned long value;
 	char *end;
 
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || value > max) {
-		fprintf(stderr, "writer: --%s '%s' is no number up to %lu, see --help\n",
-			option, text, max);
-		exit(2);
-	}
+	if (errno || end == text || *end || value > max)
+		errx(2, "--%s '%s' is no number up to %lu, see --help", option, text, max);
 	return value;
 }
 
@@ -580,53 +565,51 @@ static void parse(int argc, char **argv)
 			set.journal = optarg;
 			break;
 		case 'w':
-			set.stripe = number(name, optarg, 64 << 20) / SECTOR_BYTES;
+			set.stripe = parse_number(name, optarg, 64 << 20) / SECTOR_BYTES;
 			break;
 		case 'b':
-			set.start = number(name, optarg, UINT32_MAX);
+			set.start = parse_number(name, optarg, UINT32_MAX);
 			break;
 		case 's':
-			set.seed = number(name, optarg, UINT32_MAX);
+			set.seed = parse_number(name, optarg, UINT32_MAX);
 			break;
 		case 'o':
-			set.operations = number(name, optarg, UINT32_MAX);
+			set.operations = parse_number(name, optarg, UINT32_MAX);
 			break;
 		case 'n':
-			set.threads = number(name, optarg, THREADS_MAX);
+			set.threads = parse_number(name, optarg, THREADS_MAX);
 			break;
 		case 'u':
-			set.fua = number(name, optarg, 1000);
+			set.fua = parse_number(name, optarg, 1000);
 			break;
 		case 'f':
-			set.flush = number(name, optarg, 1000);
+			set.flush = parse_number(name, optarg, 1000);
 			break;
 		case 'p':
-			set.suspend = number(name, optarg, 1000);
+			set.suspend = parse_number(name, optarg, 1000);
 			break;
 		case 'c':
-			set.change = number(name, optarg, 1000);
+			set.change = parse_number(name, optarg, 1000);
 			break;
 		case 'r':
-			set.read = number(name, optarg, 1000);
+			set.read = parse_number(name, optarg, 1000);
 			break;
 		case 'e':
-			set.fault = number(name, optarg, 1000);
+			set.fault = parse_number(name, optarg, 1000);
 			break;
 		case 'm':
 			set.lower = optarg;
 			break;
 		case 'h':
-			usage();
+			show_help();
 			exit(0);
 		default:
 			exit(2);
 		}
 	}
 	if (!set.device || !set.target || !set.log || !set.journal || !set.stripe ||
-	    !set.threads || optind != argc || !set.fault != !set.lower) {
-		fprintf(stderr, "writer: give --device, --target, --log, --journal, --stripe, and --lower with --fault only; see --help\n");
-		exit(2);
-	}
+	    !set.threads || optind != argc || !set.fault != !set.lower)
+		errx(2, "give --device, --target, --log, --journal and --stripe, and --lower with --fault, see --help");
 }
 
 static void start(void)
@@ -637,24 +620,24 @@ static void start(void)
 
 	device = open(set.device, O_RDWR | O_DIRECT);
 	if (device < 0 || ioctl(device, BLKGETSIZE64, &bytes))
-		die("cannot open '%s': %s", set.device, strerror(errno));
+		err(1, "cannot open '%s'", set.device);
 	control = dm_open();
 	if (control < 0)
-		die("cannot open the device-mapper's control node: %s", strerror(errno));
+		err(1, "cannot open the device-mapper's control node");
 	device_sectors = bytes / SECTOR_BYTES;
 	set.lower_sectors = set.start + device_sectors;
 	latest = calloc(device_sectors, sizeof(*latest));
 	if (!latest)
-		die("no memory for %llu sectors", (unsigned long long)device_sectors);
+		errx(1, "no memory for %llu sectors", (unsigned long long)device_sectors);
 
 	operations_left = set.operations;
 	for (i = 0; i < set.threads; i++) {
 		threads[i].number = i;
 		threads[i].random = ((uint64_t)set.seed << 8 | i) * 0x9e3779b97f4a7c15ULL;
 		if (syscall(SYS_io_setup, 1, &threads[i].aio))
-			die("io_setup: %s", strerror(errno));
+			err(1, "io_setup");
 		if (posix_memalign((void **)&threads[i].buffer, 4096, buffer_bytes))
-			die("no memory for a buffer of %zu bytes", buffer_bytes);
+			errx(1, "no memory for a buffer of %zu bytes", buffer_bytes);
 	}
 }
 
@@ -665,10 +648,10 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	start();
 	/* The first mark: everything is in place, and nothing written. */
-	mark();
+	put_mark();
 	for (i = 0; i < set.threads; i++)
 		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
-			die("cannot start a thread");
+			errx(1, "cannot start a thread");
 	for (i = 0; i < set.threads; i++)
 		pthread_join(threads[i].id, NULL);
 	verify_all();
