@@ -232,7 +232,8 @@ static int complete_cluster(struct settings *s, const char **error)
 
 	if (!given(s, SETTING_CLUSTER_BYTES))
 		s->value[SETTING_CLUSTER_BYTES] = stripe;
-	if (s->value[SETTING_CLUSTER_BYTES] < stripe) {
+	if (s->value[SETTING_CLUSTER_BYTES] < stripe ||
+	    s->value[SETTING_CLUSTER_BYTES] > CLUSTER_BYTES_MAX) {
 		*error = keys[SETTING_CLUSTER_BYTES].expect;
 		return -ERANGE;
 	}
@@ -304,7 +305,7 @@ int settings_complete(struct settings *s, const struct surroundings *around, con
  * @error: set to a sentence on failure.
  *
  * A new stripe width keeps the chunk, changes the number of data members, and takes
- * the cluster up to a multiple of itself.
+ * the cluster up to a multiple of itself, or down to one where that is over the most.
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
@@ -321,7 +322,8 @@ int settings_change(struct settings *s, enum setting key, const char *text,
 	if (key == SETTING_STRIPE_BYTES) {
 		stripe = s->value[key];
 		s->given &= ~(1UL << SETTING_DATA_MEMBERS);
-		*cluster = DIV64_U64_ROUND_UP(*cluster, stripe) * stripe;
+		*cluster = min(DIV64_U64_ROUND_UP(*cluster, stripe),
+			       div64_u64(CLUSTER_BYTES_MAX, stripe)) * stripe;
 	}
 	return settings_complete(s, around, error);
 }

@@ -67,6 +67,18 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
  * Table line
  */
 
+/*
+ * ti->error must outlive the target, and here it names what was given. Two tables that
+ * are refused at the same time may mix their words.
+ */
+static char *name_key(const char *name, const char *what)
+{
+	static char error[80];
+
+	snprintf(error, sizeof(error), "%.40s: %s", name, what);
+	return error;
+}
+
 static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error)
 {
 	static const struct dm_arg args[] = {
@@ -91,13 +103,11 @@ static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error
 		int key = settings_find(name);
 
 		if (key < 0) {
-			DMERR("%s: no such key", name);
-			*error = "Unknown key; the kernel log names it";
+			*error = name_key(name, "no such key");
 			return -EINVAL;
 		}
 		if (fs->settings.given & (1UL << key)) {
-			DMERR("%s: given twice", name);
-			*error = "Key given twice; the kernel log names it";
+			*error = name_key(name, "given twice");
 			return -EINVAL;
 		}
 		r = settings_set(&fs->settings, key, value, (const char **)error);

@@ -177,6 +177,10 @@ static void a_new_stripe_width_takes_the_cluster_along(void **state)
 	assert_int_equal(s.value[SETTING_CLUSTER_BYTES], 917504);
 	assert_refused(-EINVAL, "stripe_bytes",
 		       settings_change(&s, SETTING_STRIPE_BYTES, "69632", &md, &error));
+	/* But never over the most that a table line may say. */
+	assert_int_equal(build(&s, &md, &error, "cluster_bytes", "67108864", NULL), 0);
+	assert_int_equal(settings_change(&s, SETTING_STRIPE_BYTES, "458752", &md, &error), 0);
+	assert_int_equal(s.value[SETTING_CLUSTER_BYTES], 146 * 458752);
 }
 
 /* Whatever the text, a value that is taken is within all bounds. */
