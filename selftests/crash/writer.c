@@ -42,6 +42,7 @@ static struct {
 	unsigned int threads;
 	uint32_t stripe;	/* sectors */
 	uint64_t start;		/* sectors */
+	unsigned int area;	/* stripes that are used; 0: all */
 	unsigned int fua;	/* of 1000 operations */
 	unsigned int flush;
 	unsigned int suspend;
@@ -69,7 +70,7 @@ struct thread {
 
 static struct thread threads[THREADS_MAX];
 static int device, control;
-static uint64_t device_sectors;
+static uint64_t device_sectors, used_sectors;
 
 /* All below. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -149,7 +150,7 @@ static uint32_t choose_size(struct thread *me)
 static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
 {
 	uint32_t kind = random_below(&me->random, 100);
-	uint64_t area = device_sectors;
+	uint64_t area = used_sectors;
 	uint64_t into;
 
 	*sectors = choose_size(me);
@@ -157,14 +158,14 @@ static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
 		/* On: runs make whole stripes out of small writes. */
 		if (!me->run_left) {
 			me->run_left = set.stripe * (1 + random_below(&me->random, 4));
-			me->run_at = random_below(&me->random, device_sectors);
+			me->run_at = random_below(&me->random, used_sectors);
 		}
 		if (*sectors > me->run_left)
 			*sectors = me->run_left;
 		*sector = me->run_at;
 		me->run_at += *sectors;
 		me->run_left -= *sectors;
-		if (me->run_at >= device_sectors)
+		if (me->run_at >= used_sectors)
 			me->run_left = 0;
 	} else {
 		if (kind < 70 && area > HOT_STRIPES * set.stripe)
@@ -176,10 +177,10 @@ static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
 			*sector = *sector > into ? *sector - into : 0;
 		}
 	}
-	if (*sector + *sectors > device_sectors) {
-		if (*sectors > device_sectors)
-			*sectors = device_sectors;
-		*sector = device_sectors - *sectors;
+	if (*sector + *sectors > used_sectors) {
+		if (*sectors > used_sectors)
+			*sectors = used_sectors;
+		*sector = used_sectors - *sectors;
 	}
 }
 
@@ -498,6 +499,7 @@ static void show_help(void)
 	       "  --journal FILE    what was done; for 'check'\n"
 	       "  --stripe BYTES    stripe width; sizes and places are chosen by it\n"
 	       "  --start SECTORS   where DEV begins on the device under it (default 0)\n"
+	       "  --area N          use the first N stripes only (default all)\n"
 	       "  --seed N          of the random choices (default 1)\n"
 	       "  --operations N    how many (default 1000)\n"
 	       "  --threads N       how many at a time (default 8)\n"
@@ -533,6 +535,7 @@ static void parse(int argc, char **argv)
 		{ "journal", required_argument, NULL, 'j' },
 		{ "stripe", required_argument, NULL, 'w' },
 		{ "start", required_argument, NULL, 'b' },
+		{ "area", required_argument, NULL, 'x' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "operations", required_argument, NULL, 'o' },
 		{ "threads", required_argument, NULL, 'n' },
@@ -569,6 +572,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'b':
 			set.start = parse_number(name, optarg, UINT32_MAX);
+			break;
+		case 'x':
+			set.area = parse_number(name, optarg, UINT16_MAX);
 			break;
 		case 's':
 			set.seed = parse_number(name, optarg, UINT32_MAX);
@@ -625,6 +631,9 @@ static void start(void)
 	if (control < 0)
 		err(1, "cannot open the device-mapper's control node");
 	device_sectors = bytes / SECTOR_BYTES;
+	used_sectors = device_sectors;
+	if (set.area && used_sectors > (uint64_t)set.area * set.stripe)
+		used_sectors = (uint64_t)set.area * set.stripe;
 	set.lower_sectors = set.start + device_sectors;
 	latest = calloc(device_sectors, sizeof(*latest));
 	if (!latest)
