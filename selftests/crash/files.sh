@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
+# timeout: 900
+#
 # Power cuts under file systems: recorded in the test machine, and judged here for
 # ext4, there for xfs. At each point the file system must be clean after its own
 # recovery, and hold what was synced.
@@ -10,7 +12,7 @@ usage() {
 	cat <<-USAGE
 	Usage: files.sh [OPTION]...
 
-	  --kernel 6.1|6.12  kernel of the test machine (default 6.12)
+	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             more files, and every flush, FUA write and mark as a point
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --points N         how many points of ext4 (default 60)
@@ -29,7 +31,7 @@ die() {
 	exit 2
 }
 
-kernel=6.12 seed=${CRASH_SEED-1} max=60 operations=400 keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} max=60 operations=400 keep=''
 while (($#)); do
 	case $1 in
 	--kernel|--seed|--points)

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
+# timeout: 900
+#
 # Power cuts under a raw workload: recorded in the test machine, judged here at
 # every point of the log.
 set -uo pipefail
@@ -12,7 +14,7 @@ usage() {
 	Records each SCENARIO in the test machine ('record --help' lists them), then checks
 	on this machine what a power cut leaves at each point. Needs the module, built.
 
-	  --kernel 6.1|6.12  kernel of the test machine (default 6.12)
+	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             more operations, and three seeds
 	  --seed N           the first seed (default 1; CRASH_SEED says the same)
 	  --operations N     how many a scenario (default 700, long 4000)
@@ -32,7 +34,7 @@ die() {
 	exit 2
 }
 
-kernel=6.12 seed=${CRASH_SEED-1} runs=1 operations='' module='' keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} runs=1 operations='' module='' keep=''
 scenarios=()
 while (($#)); do
 	case $1 in
