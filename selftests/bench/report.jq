@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# All measurements of one machine (written by ./guest) to one report: every device's
+# figures by row and case, and the goals. Ratios are taken within one run.
+
+def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+def range_of: {median: median, min: min, max: max};
+def write: .fio.jobs[0].write;
+def bytes: write.io_bytes;
+def speed: bytes / ([write.runtime, 1] | max);
+def cpu: .busy / 100 / bytes * 1e9;
+
+# Every figure of one case on one device.
+def summary: {
+	row: .[0].row, case: .[0].case, device: .[0].device, runs: length,
+	bytes: .[0] | bytes,
+	mib_s: map(speed * 1000 / 1048576) | range_of,
+	member_reads: map(.reads) | range_of,
+	member_writes: map(.writes) | range_of,
+	member_read_kib: map(.read_kib) | median,
+	member_write_kib: map(.write_kib) | median,
+	rmw: map(.rmw // 0) | median, rcw: map(.rcw // 0) | median,
+	p50_us: map(write.clat_ns.percentile["50.000000"] / 1000) | median,
+	p99_us: map(write.clat_ns.percentile["99.000000"] / 1000) | median,
+	cpu_s_per_gb: map(cpu) | range_of,
+	target: .[0] | with_entries(select(.key | test("_(bytes|stripes)$|^parked$")))
+};
+
+def select_of(row; case; device): map(select(.row == row and .case == case and .device == device));
+
+# Over the runs: f of the one divided by f of the other.
+def ratios(f; one; other):
+	[one, other] | transpose | map(select(.[0] and .[1]) | (.[0] | f) / (.[1] | f)) | select(length > 0) | range_of;
+def speedup(row; case; device): ratios(speed; select_of(row; case; "target"); select_of(row; case; device));
+
+def at_least(goal): {goal: ">= \(goal)", reached: (.median >= goal)} + .;
+def at_most(goal): {goal: "<= \(goal)", reached: (.median <= goal)} + .;
+def goal(row; case; what): {row: row, case: case, what: what} + .;
+
+# A goal, and beside it how md with a large stripe cache stands to the target.
+def against_raw(row; case; least):
+	(speedup(row; case; "tuned") | .median) as $tuned
+	| speedup(row; case; "raw") | at_least(least) | goal(row; case; "speed to raw") + {to_tuned: $tuned};
+
+def goals:
+	(.[0].array) as $array
+	| [("4k", "8k") as $bs | against_raw("W1"; $bs; if $array == "R5" then 40 else 80 end)],
+	[. as $all | ($all | map(select(.row == "W1" and .device == "raw" and (.case | startswith("best "))))
+		| group_by(.run) | map(max_by(speed))) as $best
+		| ratios(speed; $all | select_of("W1"; "best"; "target"); $best)
+		| at_least(0.9) | goal("W1"; "8k"; "speed to raw's best")],
+	[map(select(.row == "W2"))[] | . as $m
+		| {median: .inside, min: .inside, max: .inside} | at_most(0)
+		| goal("W2"; $m.case; "rows read inside")],
+	[("64k", "128k") as $bs | against_raw("W3"; $bs; 4)],
+	[against_raw("W4"; "half off"; 1.8)],
+	[ratios(speed; select_of("W5"; "two"; "target"); select_of("W5"; "one"; "target"))
+		| at_least(0.95) | goal("W5"; "64k"; "two writers to one")],
+	[("ext4", "xfs") as $fs | against_raw("W6"; $fs; 1.5)],
+	[("ext4", "xfs") as $fs | select_of("W6"; $fs; "target") | select(length > 0)
+		| map(.writes / (bytes / .width * .n)) | range_of
+		| at_most(1.1) | goal("W6"; $fs; "writes to n a stripe")],
+	[ratios(speed; select_of("W7"; "whole"; "target"); select_of("W7"; "whole"; "raw"))
+		| at_least(0.97) | goal("W7"; "whole"; "speed to raw")],
+	[ratios(cpu; select_of("W7"; "whole"; "target"); select_of("W7"; "whole"; "raw"))
+		| at_most(1.05) | goal("W7"; "whole"; "CPU to raw")],
+	[against_raw("W8"; "random 4k"; 5)],
+	[against_raw("W9"; "random 4k"; 10)],
+	[select_of("W9"; "random 4k"; "target") | select(length > 0)
+		| map(.destaged_bytes / .accepted_bytes) | range_of
+		| {goal: "0.63 +-0.02", reached: (.median >= 0.61 and .median <= 0.65)} + .
+		| goal("W9"; "random 4k"; "destaged to accepted")]
+	| .[];
+
+{
+	kernel: $kernel,
+	array: .[0].array,
+	dropped_trace_events: (map(.dropped) | add),
+	goals: [goals],
+	figures: [group_by([.row, .case, .device])[] | summary]
+}

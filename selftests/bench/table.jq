@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# A report as lines with tabs between, for column(1).
+
+def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) | tostring end;
+def short: if . == null then "-" elif fabs >= 100 then digits(0) elif fabs >= 10 then digits(1) else digits(2) end;
+
+["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "to tuned", "reached"],
+(.goals[] | [.row, .case, .what, .goal, (.median | short), "\(.min | short) to \(.max | short)", (.to_tuned | short),
+	if .reached then "yes" else "NO" end]),
+[""],
+["", "case", "device", "MiB/s", "member reads", "writes", "rmw", "rcw", "p50 us", "p99 us", "CPU s/GB"],
+(.figures[] | select(.row != "W2") | [.row, .case, .device, (.mib_s.median | short), (.member_reads.median | short),
+	(.member_writes.median | short), (.rmw | short), (.rcw | short), (.p50_us | short), (.p99_us | short),
+	(.cpu_s_per_gb.median | short)])
+| @tsv
