@@ -11,7 +11,9 @@
  * 3. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark.
  * 4. Partial stripes that are older than hold_ms.
- * 5. Above the low water mark: partial stripes in address order, passing once over
+ * 5. All that is staged, when no read or write came for a fifth of hold_ms: an idle
+ *    device drains.
+ * 6. Above the low water mark: partial stripes in address order, passing once over
  *    those written to since the last pass (WOW, Gill and Modha, FAST'05); the more
  *    the fuller the memory is (linear threshold, Varma and Jacobson).
  *
@@ -30,6 +32,9 @@
 /* md's default stripe cache, less the quarter below which it lets nobody in. */
 #define MD_ROWS			(256 * 3 / 4)
 #define ROW_SECTORS		8
+
+/* The part of hold_ms after which a device without I/O is idle. */
+#define IDLE_SHARE		5
 
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
@@ -335,6 +340,13 @@ static bool is_held_long(const struct fullstripe *fs, unsigned long since)
 	return time_after_eq(fs->destager.now, deadline(fs, since));
 }
 
+/* When the device counts as idle, if nothing comes until then. */
+static unsigned long idle_at(const struct fullstripe *fs)
+{
+	return READ_ONCE(fs->staging.last_io) +
+	       msecs_to_jiffies(DIV_ROUND_UP_ULL(setting(fs, SETTING_HOLD_MS), IDLE_SHARE));
+}
+
 static bool is_above_low_water(struct fullstripe *fs)
 {
 	return READ_ONCE(fs->staging.stalled) ||
@@ -466,6 +478,8 @@ static void start_some(struct destager *d)
 	while (start_one_whole(d, above))
 		;
 	start_old(d);
+	if (time_after_eq(d->now, idle_at(fs)))
+		sweep(d, U64_MAX, false, d->inflight_max);
 	if (above) {
 		sweep(d, U64_MAX, true, pressure_max(d));
 		/* All were recent, and nobody else would look again. */
@@ -751,6 +765,8 @@ static void set_alarm(struct destager *d)
 		next = deadline(fs, group->born) - d->now;
 		break;
 	}
+	if (next != MAX_JIFFY_OFFSET && time_before(d->now, idle_at(fs)))
+		next = min(next, idle_at(fs) - d->now);
 	if (!list_empty(&d->failed) && time_before(d->now, d->retry_at))
 		next = min(next, d->retry_at - d->now);
 	else if (!list_empty(&d->failed))

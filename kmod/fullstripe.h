@@ -217,6 +217,7 @@ enum staging_gate {
  *	everything while the gate is passing), by generation.
  * @generation: which of them counts new ones.
  * @gate: enum staging_gate.
+ * @last_io: jiffies when a read or write last came.
  * @stalled: memory ran out: writes that need some are parked until the low
  *	water mark is reached.
  * @parked_lock: for @parked. Taken inside nothing.
@@ -243,6 +244,7 @@ struct staging {
 	atomic_t unmarked[2];
 	u8 generation;
 	enum staging_gate gate;
+	unsigned long last_io;
 	bool stalled;
 	spinlock_t parked_lock;		/* @parked */
 	struct bio_list parked;
@@ -472,6 +474,16 @@ u64 staging_occupied_bytes(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);
 bool staging_is_empty(struct fullstripe *fs);
+
+/* Note that the device is in use. */
+static inline void staging_touch(struct fullstripe *fs)
+{
+	unsigned long now = jiffies;
+
+	/* Written only when it changes, as it is shared by all CPUs. */
+	if (READ_ONCE(fs->staging.last_io) != now)
+		WRITE_ONCE(fs->staging.last_io, now);
+}
 
 static inline struct shard *staging_shard(struct fullstripe *fs, u64 stripe)
 {

@@ -46,6 +46,8 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 		return DM_MAPIO_REMAPPED;
 	}
 
+	staging_touch(fs);
+
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
 		return staging_read(fs, bio);

@@ -11,4 +11,10 @@ HERE=${BASH_SOURCE[0]%/*}
 . "$HERE/../vm/rig.sh"
 # shellcheck disable=SC2034 # used by who sources this
 STRESS=$RIG_TOP/build/selftests/functional/stress
-trap rig_teardown EXIT
+
+# The next script of this boot finds the machine as this one did.
+leave() {
+	rig_teardown
+	[[ ! -e /sys/module/dm_fullstripe ]] || rig_unload_module
+}
+trap leave EXIT

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <linux/kernel.h>
+
 #include "geometry.h"
 
 static void widths_are_not_powers_of_two(void **state)
@@ -50,7 +52,7 @@ static void every_sector_is_in_one_stripe(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
 		u32 width = 8 * members[i];
 		u32 lead;
 

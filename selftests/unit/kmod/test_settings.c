@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <linux/kernel.h>
+
 #include "settings.h"
 
 static const struct surroundings md = {
@@ -204,7 +206,7 @@ static void random_settings_are_sound_or_refused(void **state)
 
 		while (keys-- && !r)
 			r = settings_set(&s, random() % NR_SETTINGS,
-					 texts[random() % (sizeof(texts) / sizeof(texts[0]))],
+					 texts[random() % ARRAY_SIZE(texts)],
 					 &error);
 		if (!r)
 			r = settings_complete(&s, &md, &error);
