@@ -2,6 +2,7 @@
 /*
  * The device-mapper ioctls that the crash tests need.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,16 +13,24 @@
 
 #include "dm.h"
 
-#define TEXT_MAX 128
+#define TEXT_MAX	128
+#define LINES_MAX	2
 
-/* What follows the head is a message or a table of one line, and a text in either. */
+struct line {
+	struct dm_target_spec spec;
+	char text[TEXT_MAX];
+};
+
+/* What follows the head is a message or the lines of a table. */
 struct request {
 	struct dm_ioctl head;
 	union {
-		struct dm_target_msg msg;
-		struct dm_target_spec spec;
+		struct {
+			struct dm_target_msg msg;
+			char text[TEXT_MAX];
+		};
+		struct line lines[LINES_MAX];
 	};
-	char text[TEXT_MAX];
 };
 
 static int request(int control, unsigned long number, const char *device, unsigned int flags,
@@ -30,7 +39,7 @@ static int request(int control, unsigned long number, const char *device, unsign
 	/* The oldest version that these calls exist in. */
 	req->head.version[0] = 4;
 	req->head.data_size = sizeof(*req);
-	req->head.data_start = offsetof(struct request, msg);
+	req->head.data_start = offsetof(struct request, lines);
 	req->head.flags = flags;
 	snprintf(req->head.name, sizeof(req->head.name), "%s", device);
 	return ioctl(control, number, req);
@@ -45,7 +54,7 @@ int dm_message(int control, const char *device, const char *text)
 {
 	struct request req = { };
 
-	snprintf((char *)&req.msg + sizeof(req.msg), TEXT_MAX, "%s", text);
+	snprintf(req.text, sizeof(req.text), "%s", text);
 	return request(control, DM_TARGET_MSG, device, 0, &req);
 }
 
@@ -57,12 +66,26 @@ int dm_suspend(int control, const char *device, bool suspend)
 }
 
 /* It takes effect at the next resume. */
-int dm_load(int control, const char *device, uint64_t sectors, const char *type,
-	    const char *arguments)
+int dm_load(int control, const char *device, const struct dm_line *lines, unsigned int nr)
 {
-	struct request req = { .head.target_count = 1, .spec.length = sectors };
+	struct request req = { .head.target_count = nr };
+	uint64_t at = 0;
+	unsigned int i;
 
-	snprintf(req.spec.target_type, sizeof(req.spec.target_type), "%s", type);
-	snprintf(req.text, sizeof(req.text), "%s", arguments);
+	if (nr > LINES_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (i = 0; i < nr; i++) {
+		struct line *line = &req.lines[i];
+
+		line->spec.sector_start = at;
+		line->spec.length = lines[i].sectors;
+		line->spec.next = sizeof(*line);
+		snprintf(line->spec.target_type, sizeof(line->spec.target_type), "%s",
+			 lines[i].type);
+		snprintf(line->text, sizeof(line->text), "%s", lines[i].arguments);
+		at += lines[i].sectors;
+	}
 	return request(control, DM_TABLE_LOAD, device, 0, &req);
 }

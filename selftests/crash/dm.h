@@ -9,10 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A line of a table; each begins where the one before it ends. */
+struct dm_line {
+	uint64_t sectors;
+	const char *type;
+	char arguments[96];
+};
+
 int dm_open(void);
 int dm_message(int control, const char *device, const char *text);
 int dm_suspend(int control, const char *device, bool suspend);
-int dm_load(int control, const char *device, uint64_t sectors, const char *type,
-	    const char *arguments);
+int dm_load(int control, const char *device, const struct dm_line *lines, unsigned int nr);
 
 #endif

@@ -53,7 +53,7 @@ static struct {
 	uint64_t lower_sectors;
 } set = {
 	.seed = 1, .operations = 1000, .threads = 8,
-	.fua = 40, .flush = 25, .suspend = 2, .read = 100,
+	.fua = 40, .flush = 25, .suspend = 10, .read = 100,
 };
 
 struct thread {
@@ -80,6 +80,7 @@ static uint64_t nr_events, max_events;
 static uint32_t generations, flushes, marks;
 static uint32_t *latest;	/* by sector: generation of the last write that succeeded */
 static unsigned long operations_left;
+static unsigned int faults;	/* of 1000 operations; what fails meanwhile is no wonder */
 
 /* One at a time changes tables and keys, or suspends. */
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -214,7 +215,7 @@ static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	} while (r < 0 && errno == EINTR);
 	if (r == 1 && event.res == (int64_t)cb.aio_nbytes)
 		return true;
-	if (r != 1 || !set.fault)
+	if (r != 1 || !faults)
 		errx(1, "a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
 		     (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
 	return false;
@@ -278,12 +279,15 @@ static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 	enum sector_kind kind;
 	uint32_t generation, i;
 
-	if (pread(device, me->buffer, bytes, sector * SECTOR_BYTES) != bytes)
+	if (pread(device, me->buffer, bytes, sector * SECTOR_BYTES) != bytes) {
+		if (faults)
+			return;
 		err(1, "cannot read %u sectors at %llu", sectors, (unsigned long long)sector);
+	}
 	for (i = 0; i < sectors; i++) {
 		generation = 0;
 		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
-		if (kind == SECTOR_OURS && set.fault && generation > latest[sector + i])
+		if (kind == SECTOR_OURS && set.lower && generation > latest[sector + i])
 			continue;
 		if (kind > SECTOR_OURS || generation != latest[sector + i])
 			errx(1, "sector %llu was written by generation %u and reads as %s, generation %u",
@@ -334,7 +338,7 @@ static void do_flush(void)
 
 	if (!fdatasync(device))
 		flush_end(id);
-	else if (!set.fault)
+	else if (!faults)
 		err(1, "fdatasync");
 }
 
@@ -380,27 +384,57 @@ static void do_change(struct thread *me)
 	pthread_mutex_unlock(&control_lock);
 }
 
-static void load_lower(const char *type, const char *arguments)
+static void load_lower(const struct dm_line *lines, unsigned int nr)
 {
-	char text[96];
-
-	snprintf(text, sizeof(text), "/dev/mapper/%s 0%s", set.log, arguments);
-	if (dm_load(control, set.lower, set.lower_sectors, type, text) ||
+	if (dm_load(control, set.lower, lines, nr) ||
 	    dm_suspend(control, set.lower, true) || dm_suspend(control, set.lower, false))
-		err(1, "'%s' does not take the table '%s %s'", set.lower, type, text);
+		err(1, "'%s' does not take a table that begins with '%s %s'", set.lower,
+		    lines->type, lines->arguments);
+}
+
+/* The lower device as it should be, from @from on. */
+static void linear(struct dm_line *line, uint64_t from)
+{
+	line->sectors = set.lower_sectors - from;
+	line->type = "linear";
+	snprintf(line->arguments, sizeof(line->arguments), "/dev/mapper/%s %llu", set.log,
+		 (unsigned long long)from);
+}
+
+/* All of it refuses writes and flushes. */
+static void break_all(void)
+{
+	struct dm_line line = { .sectors = set.lower_sectors, .type = "flakey" };
+
+	snprintf(line.arguments, sizeof(line.arguments), "/dev/mapper/%s 0 0 1 1 error_writes",
+		 set.log);
+	load_lower(&line, 1);
+}
+
+/* The first stripes refuse everything; a flush of the rest succeeds. */
+static void break_begin(void)
+{
+	struct dm_line lines[2] = { { .sectors = set.start + 3 * set.stripe, .type = "error" } };
+
+	linear(&lines[1], lines[0].sectors);
+	load_lower(lines, 2);
 }
 
 /*
- * Let the device under the target refuse writes and flushes for a while, and be
- * repaired. What was acknowledged must survive that.
+ * Let the device under the target fail for a while, and be repaired. What was
+ * acknowledged must survive that.
  */
 static void do_fault(struct thread *me)
 {
+	struct dm_line line = { };
 	unsigned long until;
 	unsigned int naps = 0;
 
 	pthread_mutex_lock(&control_lock);
-	load_lower("flakey", " 0 1 1 error_writes");
+	if (random_below(&me->random, 2))
+		break_all();
+	else
+		break_begin();
 	pthread_mutex_lock(&lock);
 	until = operations_left - random_below(&me->random, operations_left < 50 ?
 					       operations_left + 1 : 50);
@@ -411,7 +445,8 @@ static void do_fault(struct thread *me)
 		pthread_mutex_lock(&lock);
 	}
 	pthread_mutex_unlock(&lock);
-	load_lower("linear", "");
+	linear(&line, 0);
+	load_lower(&line, 1);
 	if (dm_message(control, set.target, "retry"))
 		err(1, "'%s' does not take 'retry'", set.target);
 	pthread_mutex_unlock(&control_lock);
@@ -432,7 +467,7 @@ static void *run_thread(void *data)
 {
 	const uint32_t suspend = set.flush + set.suspend;
 	const uint32_t change = suspend + set.change;
-	const uint32_t fault = change + set.fault;
+	const uint32_t fault = change + faults;
 	const uint32_t read = fault + set.read;
 	struct thread *me = data;
 
@@ -505,7 +540,7 @@ static void show_help(void)
 	       "  --threads N       how many at a time (default 8)\n"
 	       "  --fua N           so many of 1000 writes have FUA (default 40)\n"
 	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
-	       "  --suspend N       ... a suspend and a resume (default 2)\n"
+	       "  --suspend N       ... a suspend and a resume (default 10)\n"
 	       "  --change N        ... a message that changes a key (default 0)\n"
 	       "  --fault N         ... a failure of the lower device for a while (default 0)\n"
 	       "  --lower NAME      its device-mapper name; a linear mapping of all of the log\n"
@@ -639,7 +674,6 @@ static void start(void)
 	if (!latest)
 		errx(1, "no memory for %llu sectors", (unsigned long long)device_sectors);
 
-	operations_left = set.operations;
 	for (i = 0; i < set.threads; i++) {
 		threads[i].number = i;
 		threads[i].random = ((uint64_t)set.seed << 8 | i) * 0x9e3779b97f4a7c15ULL;
@@ -650,20 +684,30 @@ static void start(void)
 	}
 }
 
-int main(int argc, char **argv)
+static void run(unsigned long operations, unsigned int with_faults)
 {
 	unsigned int i;
 
-	parse(argc, argv);
-	start();
-	/* The first mark: everything is in place, and nothing written. */
-	put_mark();
+	operations_left = operations;
+	faults = with_faults;
 	for (i = 0; i < set.threads; i++)
 		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
 			errx(1, "cannot start a thread");
 	for (i = 0; i < set.threads; i++)
 		pthread_join(threads[i].id, NULL);
+	faults = 0;
+}
+
+int main(int argc, char **argv)
+{
+	parse(argc, argv);
+	start();
+	/* The first mark: everything is in place, and nothing written. */
+	put_mark();
+	run(set.operations, set.fault);
 	verify_all();
+	/* What is staged when the target is removed must not get lost either. */
+	run(5 * set.threads, 0);
 	save_journal();
 	printf("seed %u: %u writes, %u flushes, %u marks\n", set.seed, generations, flushes, marks);
 	return 0;
