@@ -7,6 +7,7 @@
 #include <linux/minmax.h>
 
 #include "blockmap.h"
+#include "geometry.h"
 
 /**
  * blockmap_set() - mark sectors as staged.
@@ -82,4 +83,90 @@ enum block_source blockmap_source(const unsigned long *open, const unsigned long
 	}
 	*run = min(next_open, next_older) - first;
 	return SOURCE_LOWER;
+}
+
+/**
+ * blockmap_hole_span() - find what spans all holes of a range.
+ * @map: the map.
+ * @from: first sector of the range.
+ * @to: end of the range.
+ * @first: set to the first sector that is not staged.
+ * @end: set to the end of the last hole.
+ *
+ * Return: false if there is no hole.
+ */
+bool blockmap_hole_span(const unsigned long *map, u32 from, u32 to, u32 *first, u32 *end)
+{
+	from = find_next_zero_bit(map, to, from);
+	if (from >= to)
+		return false;
+	while (test_bit(to - 1, map))
+		to--;
+	*first = from;
+	*end = to;
+	return true;
+}
+
+static bool row_is_staged(const unsigned long *map, u32 row)
+{
+	return find_next_bit(map, row + ROW_SECTORS, row) < row + ROW_SECTORS;
+}
+
+/* Runs of parity: of rows of which any member has something staged. */
+static u32 parity_runs(const unsigned long *map, u32 chunk, u32 stripe)
+{
+	bool before = false;
+	u32 runs = 0;
+	u32 row;
+
+	for (row = 0; row < chunk; row += ROW_SECTORS) {
+		bool staged = false;
+		u32 at;
+
+		for (at = row; at < stripe && !staged; at += chunk)
+			staged = row_is_staged(map, at);
+		runs += staged && !before;
+		before = staged;
+	}
+	return runs;
+}
+
+/**
+ * blockmap_fill_pays() - whether to read a stripe's holes and to write it whole.
+ * @map: what is staged of the stripe.
+ * @chunk: sectors that lie together on one member; whole rows.
+ * @stripe: sectors of the stripe.
+ * @seek: sectors that a member could transfer in the time that one more request takes.
+ *
+ * Written in part, each run on a member is a request, and so is each run of parity;
+ * and md reads as much before, or the holes, if they are fewer. Filled, it is one to
+ * read for each member that has holes, and one to write for each member of all. The
+ * count and not the choice for each row, as md has it, since rows that lie together
+ * are one request.
+ *
+ * Return: true if filling keeps the members busy for less time.
+ */
+bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek)
+{
+	u32 runs = 0, holes = 0;
+	u64 plain, fill = 0;
+	u32 at;
+
+	for (at = 0; at < stripe; at += chunk) {
+		u32 end = at + chunk, from = at, last = at, count, hole, hole_end;
+
+		while (blockmap_next_run(map, end, &from, &count)) {
+			runs++;
+			holes += from > last;
+			from += count;
+			last = from;
+		}
+		holes += last < end;
+		if (blockmap_hole_span(map, at, end, &hole, &hole_end))
+			fill += seek + hole_end - hole;
+	}
+	runs += parity_runs(map, chunk, stripe);
+	plain = (u64)seek * (runs + min(runs, holes));
+	fill += (u64)(stripe / chunk + 1) * (seek + chunk);
+	return fill < plain;
 }

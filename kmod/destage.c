@@ -31,7 +31,6 @@
 
 /* md's default stripe cache, less the quarter below which it lets nobody in. */
 #define MD_ROWS			(256 * 3 / 4)
-#define ROW_SECTORS		8
 
 /* The part of hold_ms after which a device without I/O is idle. */
 #define IDLE_SHARE		5
@@ -108,6 +107,12 @@ static void destage_end_io(struct bio *bio)
 	destager_put(group);
 }
 
+static struct page *page_to_write(const struct fullstripe *fs, const struct stripe_group *group,
+				  unsigned int index)
+{
+	return fill_is_read(group) ? fill_page(fs, group, index) : group->pages[index];
+}
+
 /* Write sectors of a group's pages in as few bios as they fit. */
 static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 first, u32 sectors)
 {
@@ -127,7 +132,7 @@ static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 fir
 			u32 in_page = first % PAGE_SECTORS;
 			u32 n = min_t(u32, PAGE_SECTORS - in_page, end - first);
 
-			__bio_add_page(bio, group->pages[first / PAGE_SECTORS],
+			__bio_add_page(bio, page_to_write(fs, group, first / PAGE_SECTORS),
 				       n << SECTOR_SHIFT, in_page << SECTOR_SHIFT);
 			first += n;
 		}
@@ -141,6 +146,11 @@ static void write_copied(struct fullstripe *fs, struct stripe_group *group)
 	u32 first = 0;
 	u32 sectors;
 
+	if (fill_is_read(group)) {
+		fill_merge(fs, group);
+		write_run(fs, group, 0, fs->geo.stripe_sectors);
+		return;
+	}
 	while (blockmap_next_run(group->dirty, fs->geo.stripe_sectors, &first, &sectors)) {
 		write_run(fs, group, first, sectors);
 		first += sectors;
@@ -184,6 +194,14 @@ static void write_batch(struct work_struct *work)
 		list_del_init(&group->batch_link);
 		destager_put(group);
 	}
+}
+
+static void fill_then_write(struct work_struct *work)
+{
+	struct stripe_group *group = container_of(work, struct stripe_group, work);
+
+	INIT_WORK(&group->work, write_batch);
+	fill_read(group->fs, group);
 }
 
 /*
@@ -237,6 +255,30 @@ static bool may_start(const struct destager *d)
 	return d->inflight < d->inflight_max;
 }
 
+/* Whether a group might be filled: a look at its blocks may still say otherwise. */
+static bool may_be_filled(struct destager *d, const struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+
+	return group->copied && !group->failed && !group->plain && !is_whole(fs, group) &&
+	       setting(fs, SETTING_SEEK_BYTES);
+}
+
+/* Take the memory to fill a sealed group, if there is some and it pays. */
+static struct fill *take_fill(struct destager *d, const struct stripe_group *group)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	struct fill *fill;
+
+	if (!may_be_filled(d, group) || list_empty(&d->fills) ||
+	    !blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
+				setting(fs, SETTING_SEEK_BYTES) >> SECTOR_SHIFT))
+		return NULL;
+	fill = list_first_entry(&d->fills, struct fill, link);
+	list_del_init(&fill->link);
+	return fill;
+}
+
 static void start_batch(struct destager *d, struct stripe_group *leader)
 {
 	struct stripe_group *group;
@@ -247,7 +289,8 @@ static void start_batch(struct destager *d, struct stripe_group *leader)
 		atomic_set(&group->pending, 1);
 		d->inflight++;
 	}
-	INIT_WORK(&leader->work, write_batch);
+	leader->fill = take_fill(d, leader);
+	INIT_WORK(&leader->work, leader->fill ? fill_then_write : write_batch);
 	queue_work(d->wq, &leader->work);
 }
 
@@ -306,14 +349,20 @@ static void gather(struct destager *d, struct stripe_group *leader, struct rb_no
 	}
 }
 
-/* Start writing an open group; false if something of its stripe must finish first. */
+/* Others are being filled: what can be filled soon is not written in part now. */
+static bool awaits_fill(struct destager *d, const struct stripe_group *group)
+{
+	return list_empty(&d->fills) && may_be_filled(d, group);
+}
+
+/* Start writing an open group; false if something else must finish first. */
 static bool start(struct destager *d, struct stripe_group *group)
 {
 	struct rb_node *prev = rb_prev(&group->node);
 	struct rb_node *next = rb_next(&group->node);
 	bool pinned;
 
-	if (!seal(d, group, false, &pinned))
+	if (awaits_fill(d, group) || !seal(d, group, false, &pinned))
 		return false;
 	if (pinned)
 		return true;
@@ -386,7 +435,7 @@ static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int 
 			group = tree_from(d, 0);
 			continue;
 		}
-		if (wrapped && group->stripe >= begin)
+		if ((wrapped && group->stripe >= begin) || awaits_fill(d, group))
 			return;
 		d->cursor = group->stripe + 1;
 		if (group->epoch > epoch || (pass_recent && group->recent)) {
@@ -665,11 +714,12 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 	fail_successor(d, group);
 }
 
-static void take_written(struct destager *d, struct stripe_group *group)
+static void take_written(struct destager *d, struct stripe_group *group, bool filled)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 
-	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES : COUNT_PARTIAL_STRIPES, 1);
+	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES :
+	      filled ? COUNT_FILLED_STRIPES : COUNT_PARTIAL_STRIPES, 1);
 	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
 	list_del_init(&group->live);
 	if (group->failed) {
@@ -689,11 +739,21 @@ static void take_done(struct destager *d)
 	struct stripe_group *group, *next;
 
 	llist_for_each_entry_safe(group, next, list, done) {
+		bool filled = fill_is_read(group);
+
 		d->inflight--;
-		if (group->status)
+		if (group->fill)
+			list_add(&group->fill->link, &d->fills);
+		group->fill = NULL;
+		if (!group->status) {
+			take_written(d, group, filled);
+		} else if (filled) {
+			/* What nobody wrote may be to blame. */
+			group->plain = true;
+			start_alone(d, group);
+		} else {
 			take_failed(d, group);
-		else
-			take_written(d, group);
+		}
 	}
 }
 
@@ -912,12 +972,17 @@ void destager_resume(struct fullstripe *fs)
 /**
  * destager_set_geometry() - follow a change of the stripes.
  * @fs: the target; nothing is staged.
+ * @fills: what fills_alloc() made for the new stripes; the old ones afterwards.
  */
-void destager_set_geometry(struct fullstripe *fs)
+void destager_set_geometry(struct fullstripe *fs, struct list_head *fills)
 {
 	unsigned int rows = DIV_ROUND_UP(fs->geo.chunk_sectors, ROW_SECTORS);
+	LIST_HEAD(old);
 
 	fs->destager.inflight_max = max(MD_ROWS / rows, 1U);
+	list_splice_init(&fs->destager.fills, &old);
+	list_splice_init(fills, &fs->destager.fills);
+	list_splice(&old, fills);
 }
 
 /**
@@ -929,6 +994,7 @@ void destager_set_geometry(struct fullstripe *fs)
 int destager_init(struct fullstripe *fs)
 {
 	struct destager *d = &fs->destager;
+	LIST_HEAD(fills);
 
 	INIT_WORK(&d->work, destager_work);
 	INIT_DELAYED_WORK(&d->alarm, alarm_rings);
@@ -943,9 +1009,12 @@ int destager_init(struct fullstripe *fs)
 	INIT_LIST_HEAD(&d->full);
 	INIT_LIST_HEAD(&d->urgent);
 	INIT_LIST_HEAD(&d->failed);
-	destager_set_geometry(fs);
+	INIT_LIST_HEAD(&d->fills);
 	d->wq = alloc_workqueue("fullstripe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return d->wq ? 0 : -ENOMEM;
+	if (!d->wq || fills_alloc(&fs->geo, &fills))
+		return -ENOMEM;
+	destager_set_geometry(fs, &fills);
+	return 0;
 }
 
 /**
@@ -967,4 +1036,5 @@ void destager_exit(struct fullstripe *fs)
 	cancel_work_sync(&d->work);
 	cancel_delayed_work_sync(&d->alarm);
 	destroy_workqueue(d->wq);
+	fills_free(&d->fills);
 }

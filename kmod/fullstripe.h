@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of the module share: one target instance and the calls between
- * the rooms. From the top down: target, sysfs, destage, staging; each knows only
+ * the rooms. From the top down: target, sysfs, destage, fill, staging; each knows only
  * those below it, but for the notices that staging sends up to destage.
  */
 #ifndef FULLSTRIPE_H
@@ -93,6 +93,8 @@ enum group_state {
  * @whole_since: jiffies when it was seen to be whole.
  * @known: the destager has it in its lists.
  * @failed: the last try to write it failed, and it is counted in failing.
+ * @plain: it is not to be filled again: writing it whole failed.
+ * @fill: what it is filled with; from start to done.
  */
 struct stripe_group {
 	struct hlist_node hash;
@@ -128,7 +130,25 @@ struct stripe_group {
 	unsigned long whole_since;
 	bool known;
 	bool failed;
+	bool plain;
+	struct fill *fill;
 
+	struct page *pages[];
+};
+
+/**
+ * struct fill - what is read of a partial stripe so that it can be written whole.
+ * @link: in the destager's list of free ones.
+ * @pending: reads under way, and one for the submitter.
+ * @status: an error of the reads.
+ * @nr_pages: entries of @pages.
+ * @pages: a page for each one of a stripe.
+ */
+struct fill {
+	struct list_head link;
+	atomic_t pending;
+	blk_status_t status;
+	unsigned int nr_pages;
 	struct page *pages[];
 };
 
@@ -306,6 +326,7 @@ enum destager_settled {
  *	stripe cache of 256 rows, since a submitter that has to wait for rows
  *	loses its plug and with it whole stripes.
  * @cursor: where the address sweep goes on.
+ * @fills: free struct fill; changes also while the gate is passing.
  */
 struct destager {
 	struct workqueue_struct *wq;
@@ -344,6 +365,7 @@ struct destager {
 	unsigned int inflight;
 	unsigned int inflight_max;
 	u64 cursor;
+	struct list_head fills;
 };
 
 /**
@@ -355,6 +377,7 @@ struct destager {
  * @COUNT_STAGED_READ_BYTES: read from staging.
  * @COUNT_DESTAGED_BYTES: written from staging, or from what was held.
  * @COUNT_WHOLE_STRIPES: stripes destaged whole.
+ * @COUNT_FILLED_STRIPES: stripes destaged whole after their holes were read.
  * @COUNT_PARTIAL_STRIPES: stripes destaged in part.
  * @COUNT_FLUSHES: flush requests.
  * @COUNT_FUA_WRITES: writes with FUA.
@@ -370,6 +393,7 @@ enum counter {
 	COUNT_STAGED_READ_BYTES,
 	COUNT_DESTAGED_BYTES,
 	COUNT_WHOLE_STRIPES,
+	COUNT_FILLED_STRIPES,
 	COUNT_PARTIAL_STRIPES,
 	COUNT_FLUSHES,
 	COUNT_FUA_WRITES,
@@ -446,7 +470,7 @@ void fullstripe_sysfs_remove(struct fullstripe *fs);
 /* destage.c */
 int destager_init(struct fullstripe *fs);
 void destager_exit(struct fullstripe *fs);
-void destager_set_geometry(struct fullstripe *fs);
+void destager_set_geometry(struct fullstripe *fs, struct list_head *fills);
 void destager_kick(struct fullstripe *fs);
 void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
@@ -456,6 +480,15 @@ int destager_drain(struct fullstripe *fs);
 int destager_sync(struct fullstripe *fs);
 void destager_stop(struct fullstripe *fs);
 void destager_resume(struct fullstripe *fs);
+
+/* fill.c */
+int fills_alloc(const struct geometry *geo, struct list_head *fills);
+void fills_free(struct list_head *fills);
+void fill_read(struct fullstripe *fs, struct stripe_group *group);
+bool fill_is_read(const struct stripe_group *group);
+void fill_merge(const struct fullstripe *fs, struct stripe_group *group);
+struct page *fill_page(const struct fullstripe *fs, const struct stripe_group *group,
+		       unsigned int index);
 
 /* staging.c */
 void staging_setup(struct fullstripe *fs);

@@ -8,6 +8,9 @@
 
 #include <linux/types.h>
 
+/* md computes parity in rows of so much of each member. */
+#define ROW_SECTORS 8
+
 /**
  * struct geometry - where the stripes of the array lie on the target.
  * @chunk_sectors: sectors that lie together on one member.

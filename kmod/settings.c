@@ -21,6 +21,10 @@
 #define HOLD_MS_WRITEBEHIND	5000U
 /* A held bio is not completed: its writer waits this long for its neighbours. */
 #define HOLD_MS_WRITETHROUGH	10U
+#define SEEK_BYTES_MAX		(64U << 20)
+/* 200 I/Os a second at 200 MB/s; and some 30 000 at 500 MB/s. */
+#define SEEK_BYTES_ROTATING	(1024U << 10)
+#define SEEK_BYTES_SOLID	(16U << 10)
 /* The most that staging takes unless it is told otherwise. */
 #define HIGH_WATER_DEFAULT_MAX	(256ULL << 20)
 
@@ -69,6 +73,11 @@ static const struct {
 		"hold_ms",
 		"hold_ms: not a number of milliseconds from 1 to 3600000",
 		1, HOLD_MS_MAX,
+	},
+	[SETTING_SEEK_BYTES] = {
+		"seek_bytes",
+		"seek_bytes: not a number of bytes from 0 to 67108864",
+		0, SEEK_BYTES_MAX,
 	},
 	[SETTING_MODE] = {
 		"mode",
@@ -293,6 +302,9 @@ int settings_complete(struct settings *s, const struct surroundings *around, con
 	if (!given(s, SETTING_HOLD_MS))
 		s->value[SETTING_HOLD_MS] = s->value[SETTING_MODE] == MODE_WRITETHROUGH ?
 			HOLD_MS_WRITETHROUGH : HOLD_MS_WRITEBEHIND;
+	if (!given(s, SETTING_SEEK_BYTES))
+		s->value[SETTING_SEEK_BYTES] = around->rotational ?
+			SEEK_BYTES_ROTATING : SEEK_BYTES_SOLID;
 	return 0;
 }
 

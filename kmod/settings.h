@@ -18,6 +18,7 @@ enum setting {
 	SETTING_HIGH_WATER_BYTES,
 	SETTING_LOW_WATER_BYTES,
 	SETTING_HOLD_MS,
+	SETTING_SEEK_BYTES,
 	SETTING_MODE,
 	NR_SETTINGS,
 };
@@ -51,6 +52,7 @@ struct settings {
  * @found_chunk_bytes: chunk found on the lower device, 0 if none was.
  * @found_data_members: data members found on the lower device, 0 if none were.
  * @partition_bytes: where the lower device begins on its disk.
+ * @rotational: its members are disks that seek.
  */
 struct surroundings {
 	u64 ram_bytes;
@@ -58,6 +60,7 @@ struct surroundings {
 	u64 found_chunk_bytes;
 	u32 found_data_members;
 	u64 partition_bytes;
+	bool rotational;
 };
 
 const char *setting_name(enum setting key);

@@ -291,6 +291,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	group->recent = false;
 	group->status = BLK_STS_OK;
 	group->known = false;
+	group->plain = false;
 	list_add(&group->live, &items);
 	pool_give(&st->groups, 1, &items);
 
@@ -969,16 +970,21 @@ int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
 	struct staging *st = &fs->staging;
 	unsigned long nr = groups_wanted(geo, st->nr_pages);
 	LIST_HEAD(groups);
+	LIST_HEAD(fills);
 	LIST_HEAD(old);
 	int r;
 
 	r = alloc_groups_list(fs, geo, nr, &groups);
-	if (r)
-		return r;
-	if (!drain_and_pass(fs)) {
+	if (!r)
+		r = fills_alloc(geo, &fills);
+	if (!r && !drain_and_pass(fs)) {
 		WRITE_ONCE(st->gate, GATE_OPEN);
+		r = -EIO;
+	}
+	if (r) {
 		free_groups_list(&groups);
-		return -EIO;
+		fills_free(&fills);
+		return r;
 	}
 
 	take_all_groups(fs, &old);
@@ -986,9 +992,10 @@ int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
 	st->bypass_stripes = bypass_limit(fs, geo);
 	st->nr_groups = nr;
 	pool_give(&st->groups, nr, &groups);
-	destager_set_geometry(fs);
+	destager_set_geometry(fs, &fills);
 	reopen(fs);
 	free_groups_list(&old);
+	fills_free(&fills);
 	return 0;
 }
 

@@ -76,6 +76,7 @@ KEY_RW(cluster_bytes, SETTING_CLUSTER_BYTES);
 KEY_RW(high_water_bytes, SETTING_HIGH_WATER_BYTES);
 KEY_RW(low_water_bytes, SETTING_LOW_WATER_BYTES);
 KEY_RW(hold_ms, SETTING_HOLD_MS);
+KEY_RW(seek_bytes, SETTING_SEEK_BYTES);
 KEY_RW(mode, SETTING_MODE);
 
 static struct attribute *key_attrs[] = {
@@ -87,6 +88,7 @@ static struct attribute *key_attrs[] = {
 	&key_high_water_bytes.attr.attr,
 	&key_low_water_bytes.attr.attr,
 	&key_hold_ms.attr.attr,
+	&key_seek_bytes.attr.attr,
 	&key_mode.attr.attr,
 	NULL,
 };
@@ -129,6 +131,7 @@ STAT(edge_bytes, COUNT_EDGE_BYTES);
 STAT(staged_read_bytes, COUNT_STAGED_READ_BYTES);
 STAT(destaged_bytes, COUNT_DESTAGED_BYTES);
 STAT(whole_stripes, COUNT_WHOLE_STRIPES);
+STAT(filled_stripes, COUNT_FILLED_STRIPES);
 STAT(partial_stripes, COUNT_PARTIAL_STRIPES);
 STAT(flushes, COUNT_FLUSHES);
 STAT(fua_writes, COUNT_FUA_WRITES);
@@ -146,6 +149,7 @@ static struct attribute *stat_attrs[] = {
 	&stat_staged_read_bytes.attr.attr,
 	&stat_destaged_bytes.attr.attr,
 	&stat_whole_stripes.attr.attr,
+	&stat_filled_stripes.attr.attr,
 	&stat_partial_stripes.attr.attr,
 	&stat_flushes.attr.attr,
 	&stat_fua_writes.attr.attr,

@@ -84,7 +84,7 @@ static char *name_key(const char *name, const char *what)
 static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error)
 {
 	static const struct dm_arg args[] = {
-		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 18, or not as many follow"},
+		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 20, or not as many follow"},
 	};
 	struct dm_target *ti = fs->ti;
 	unsigned int argc;
@@ -133,6 +133,7 @@ static void look_around(struct fullstripe *fs)
 	fs->around.ram_bytes = (u64)totalram_pages() << PAGE_SHIFT;
 	fs->around.block_bytes = bdev_logical_block_size(bdev);
 	fs->around.partition_bytes = (u64)get_start_sect(bdev) << SECTOR_SHIFT;
+	fs->around.rotational = !bdev_nonrot(bdev);
 	/* md sets the chunk and the stripe width; without stripes it sets no io_opt. */
 	if (bdev->bd_disk->major == MD_MAJOR && chunk && stripe && stripe % chunk == 0) {
 		fs->around.found_chunk_bytes = chunk;
@@ -365,7 +366,7 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 	static const enum setting line[] = {
 		SETTING_CHUNK_BYTES, SETTING_DATA_MEMBERS, SETTING_ALIGNMENT_OFFSET,
 		SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES, SETTING_LOW_WATER_BYTES,
-		SETTING_HOLD_MS,
+		SETTING_HOLD_MS, SETTING_SEEK_BYTES,
 	};
 	struct fullstripe *fs = ti->private;
 	unsigned int sz = 0;
@@ -399,7 +400,7 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 
 static const enum setting live_settings[] = {
 	SETTING_STRIPE_BYTES, SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES,
-	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_MODE,
+	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_MODE,
 };
 
 static bool is_live(enum setting key)

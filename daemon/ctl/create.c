@@ -35,6 +35,7 @@ static const struct key {
 	{ "high_water_bytes", true },
 	{ "low_water_bytes", true },
 	{ "hold_ms", false },
+	{ "seek_bytes", true },
 	{ "mode", false },
 };
 

@@ -20,12 +20,12 @@ BAD=(
 	"cluster_bytes 0" "cluster_bytes 131072" "cluster_bytes 300000" "cluster_bytes 128K"
 	"cluster_bytes -1" "cluster_bytes 18446744073709551616" "cluster_bytes 134217728"
 	"stripe_bytes 0" "stripe_bytes 69632" "stripe_bytes 1x" "stripe_bytes 134217728"
-	"hold_ms 0" "hold_ms 3600001" "hold_ms soon" "mode writeback" "mode 1"
+	"hold_ms 0" "hold_ms 3600001" "hold_ms soon" "seek_bytes 67108865" "mode writeback" "mode 1"
 	"high_water_bytes 0" "high_water_bytes 262144" "high_water_bytes 1099511627776"
 	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
 )
 
-tap_plan $((${#BAD[@]} + 19))
+tap_plan $((${#BAD[@]} + 20))
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 16777216
@@ -33,6 +33,7 @@ DIR=$(rig_sysfs fs0)
 
 tap_check "cluster_bytes" takes cluster_bytes 1048576
 tap_check "hold_ms" takes hold_ms 100
+tap_check "seek_bytes" takes seek_bytes 0
 tap_check "low_water_bytes" takes low_water_bytes 4194304
 tap_check "high_water_bytes, down" takes high_water_bytes 8388608
 tap_check "high_water_bytes, up" takes high_water_bytes 33554432
@@ -71,8 +72,8 @@ DIR=$(rig_sysfs fs0)
 "$STRESS" --ops 25000 --lower "$RIG_MD" /dev/mapper/fs0 &
 changes=0 failed=0
 while kill -0 $! 2>/dev/null; do
-	for change in "stripe_bytes 196608" "mode writethrough" "hold_ms 5" "cluster_bytes 786432" \
-		"high_water_bytes 2097152" "stripe_bytes 262144" "mode writebehind" "hold_ms 300" \
+	for change in "seek_bytes 1048576" "stripe_bytes 196608" "mode writethrough" "hold_ms 5" "cluster_bytes 786432" \
+		"high_water_bytes 2097152" "stripe_bytes 262144" "mode writebehind" "hold_ms 300" "seek_bytes 0" \
 		"high_water_bytes 8388608"; do
 		# shellcheck disable=SC2086 # two words
 		takes $change || ((++failed))

@@ -64,6 +64,9 @@ rig_members() {
 		done
 		rig_set "$dir/power" 1 || return
 		RIG_MEMBERS+=("/dev/nullb$(<"$dir/index")")
+		if [[ $kind == spindle ]]; then
+			rig_set "/sys/block/${RIG_MEMBERS[i]#/dev/}/queue/rotational" 1 || return
+		fi
 		# What the disk says counts, not what it was asked.
 		[[ $(<"/sys/block/${RIG_MEMBERS[i]#/dev/}/queue/max_hw_sectors_kb") == 1280 ]] ||
 			rig_error "${RIG_MEMBERS[i]} does not have the limit of 1280 KiB a request" || return

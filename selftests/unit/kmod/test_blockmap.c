@@ -83,6 +83,26 @@ static void check_runs(const struct model *model)
 		assert_false(model->flag[i]);
 }
 
+static void check_span(const struct model *model)
+{
+	u32 from, count, first = 0, end = 0, i;
+	bool hole = false;
+
+	pick_run(&from, &count);
+	for (i = from; i < from + count; i++) {
+		if (model->flag[i])
+			continue;
+		first = hole ? first : i;
+		end = i + 1;
+		hole = true;
+	}
+	assert_int_equal(blockmap_hole_span(model->map, from, from + count, &from, &count), hole);
+	if (hole) {
+		assert_int_equal(from, first);
+		assert_int_equal(count, end);
+	}
+}
+
 static void maps_follow_the_model(void **state)
 {
 	static struct model open, older;
@@ -100,6 +120,7 @@ static void maps_follow_the_model(void **state)
 			break;
 		case 2:
 			check_runs(&open);
+			check_span(&open);
 			break;
 		case 3:
 			set_both(&older);
@@ -114,10 +135,68 @@ static void maps_follow_the_model(void **state)
 	}
 }
 
+#define CHUNK 128	/* 64 KiB, of which four make a stripe */
+#define STRIPE 512
+#define SEEK 2048
+
+static void stage_block(unsigned long *map, u32 member, u32 row)
+{
+	blockmap_set(map, member * CHUNK + row * 8, 8);
+}
+
+/* Written in part, m blocks apart take 4m requests; filled, a stripe takes 2n - 1. */
+static void filling_pays_for_many_pieces(void **state)
+{
+	unsigned long map[WORDS] = { 0 };
+
+	(void)state;
+	stage_block(map, 0, 1);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	stage_block(map, 1, 3);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	stage_block(map, 2, 5);
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	/* Where a request costs next to nothing it is the bytes that count. */
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 0));
+}
+
+/* Blocks of the same row share their parity. */
+static void filling_counts_parity_by_rows(void **state)
+{
+	unsigned long map[WORDS] = { 0 };
+
+	(void)state;
+	stage_block(map, 0, 2);
+	stage_block(map, 1, 2);
+	stage_block(map, 2, 2);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+}
+
+/* A head or a tail that is missing is cheap for md; a hole cuts a request in two. */
+static void filling_does_not_pay_for_runs(void **state)
+{
+	unsigned long head[WORDS] = { 0 };
+	unsigned long tail[WORDS] = { 0 };
+	unsigned long hole[WORDS] = { 0 };
+
+	(void)state;
+	blockmap_set(head, 0, 300);
+	assert_false(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK));
+	blockmap_set(tail, 40, STRIPE - 40);
+	assert_false(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK));
+	blockmap_set(hole, 0, 200);
+	blockmap_set(hole, 208, STRIPE - 208);
+	assert_true(blockmap_fill_pays(hole, CHUNK, STRIPE, SEEK));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_follow_the_model),
+		cmocka_unit_test(filling_pays_for_many_pieces),
+		cmocka_unit_test(filling_counts_parity_by_rows),
+		cmocka_unit_test(filling_does_not_pay_for_runs),
 	};
 
 	return cmocka_run_group_tests_name("blockmap", tests, NULL, NULL);

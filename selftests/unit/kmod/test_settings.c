@@ -69,6 +69,22 @@ static void defaults_come_from_md_and_memory(void **state)
 	assert_int_equal(s.value[SETTING_HOLD_MS], 10);
 }
 
+static void a_request_costs_more_where_disks_seek(void **state)
+{
+	struct surroundings rotating = md;
+	struct settings s;
+	const char *error;
+
+	(void)state;
+	assert_int_equal(build(&s, &md, &error, NULL), 0);
+	assert_int_equal(s.value[SETTING_SEEK_BYTES], 16384);
+	rotating.rotational = true;
+	assert_int_equal(build(&s, &rotating, &error, NULL), 0);
+	assert_int_equal(s.value[SETTING_SEEK_BYTES], 1048576);
+	assert_int_equal(build(&s, &rotating, &error, "seek_bytes", "0", NULL), 0);
+	assert_int_equal(s.value[SETTING_SEEK_BYTES], 0);
+}
+
 static void given_values_win(void **state)
 {
 	struct settings s;
@@ -151,6 +167,9 @@ static void bad_values_name_their_key(void **state)
 			     "low_water_bytes", "1044480", NULL));
 	assert_refused(-ERANGE, "hold_ms", build(&s, &md, &error, "hold_ms", "0", NULL));
 	assert_refused(-ERANGE, "hold_ms", build(&s, &md, &error, "hold_ms", "3600001", NULL));
+	assert_refused(-ERANGE, "seek_bytes",
+		       build(&s, &md, &error, "seek_bytes", "67108865", NULL));
+	assert_refused(-EINVAL, "seek_bytes", build(&s, &md, &error, "seek_bytes", "-1", NULL));
 	assert_refused(-EINVAL, "mode", build(&s, &md, &error, "mode", "writeback", NULL));
 	assert_int_equal(settings_find("no_such_key"), -ENOENT);
 }
@@ -233,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_come_from_md_and_memory),
+		cmocka_unit_test(a_request_costs_more_where_disks_seek),
 		cmocka_unit_test(given_values_win),
 		cmocka_unit_test(a_partition_is_off_by_its_start),
 		cmocka_unit_test(bad_values_name_their_key),

@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Filling: a stripe with many small pieces is written whole after what it lacks was
+# read, when that costs less; and an error while doing so is nobody's but its own.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# pieces STRIPE [BS]: rewrite every other block of a stripe of the target.
+pieces() {
+	local bs=${2-4k} at=$(($1 * RIG_W))
+	fio --name=p --filename=/dev/mapper/fs0 --direct=1 --rw=write:"$bs" --bs="$bs" --offset="$at" \
+		--size="$RIG_W" --io_size=$((RIG_W / 2)) --verify=crc32c --do_verify=0 \
+		--output=/dev/null
+}
+
+# reads_back STRIPE [BS]
+reads_back() {
+	local bs=${2-4k} at=$(($1 * RIG_W))
+	fio --name=p --filename="$RIG_MD" --direct=1 --rw=write:"$bs" --bs="$bs" --offset="$at" \
+		--size="$RIG_W" --io_size=$((RIG_W / 2)) --verify=crc32c --verify_only \
+		--output=/dev/null
+}
+
+# holes STRIPE [BLOCK]: what lies between them, as the array has it.
+holes() {
+	local block=${2-4096}
+	dd if="$RIG_MD" bs="$RIG_W" count=1 skip="$1" iflag=direct status=none | BLOCK=$block python3 -c '
+import hashlib, os, sys
+block = int(os.environ["BLOCK"])
+data = sys.stdin.buffer.read()
+print(hashlib.md5(b"".join(data[i:i + block]
+	for i in range(block, len(data), 2 * block))).hexdigest())'
+}
+
+flush() {
+	dmsetup message fs0 0 flush
+}
+
+# age: what is staged is written for its age; no flush, which the lower device would refuse.
+age() {
+	local tries=600
+	dmsetup message fs0 0 set hold_ms 1
+	while (($(stat staged_bytes) && --tries)); do sleep 0.1; done
+	dmsetup message fs0 0 set hold_ms 3600000
+	((tries))
+}
+
+# stat NAME
+stat() {
+	cat "$stats/$1"
+}
+
+# mismatches: rows of the array in which the parity is wrong.
+mismatches() {
+	local md=/sys/block/${RIG_MD#/dev/}/md
+	echo check >"$md/sync_action"
+	mdadm --wait "$RIG_MD" >/dev/null
+	cat "$md/mismatch_cnt"
+}
+
+tap_plan 28
+rig_load_module
+modprobe dm-flakey
+rig_preset R5 spindle
+dd if=/dev/urandom of="$RIG_MD" bs=1M count=8 oflag=direct status=none
+rig_target fs0 "$RIG_MD" hold_ms 3600000
+stats=$(rig_sysfs fs0)/stats
+
+old=$(holes 1)
+pieces 1
+rig_count_begin
+flush
+rig_count_end
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "1 0" "many pieces: the stripe is filled"
+tap_is "$RIG_READS $RIG_WRITES" "$((RIG_N - 1)) $RIG_N" "one read for each data member, one write for each"
+tap_check "what was written is below" reads_back 1
+tap_is "$(holes 1)" "$old" "and the rest is as it was"
+tap_is "$(stat destaged_bytes)" $((RIG_W / 2)) "what was read is not counted as destaged"
+
+dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=1 seek=$((2 * RIG_W / 4096)) oflag=direct \
+	conv=notrunc status=none
+flush
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "1 1" "one piece: it is written as it is"
+
+old=$(holes 3 512)
+pieces 3 512
+rig_count_begin
+flush
+rig_count_end
+tap_is "$(stat filled_stripes) $RIG_READS $RIG_WRITES" "2 $((RIG_N - 1)) $RIG_N" \
+	"pieces smaller than a page: filled"
+tap_check "what was written is below" reads_back 3 512
+tap_is "$(holes 3 512)" "$old" "and the rest is as it was"
+
+for ((stripe = 8; stripe < 28; stripe++)); do
+	pieces $stripe
+done
+flush
+tap_is "$(stat filled_stripes)" 22 "more stripes than are filled at a time"
+bad=0
+for ((stripe = 8; stripe < 28; stripe++)); do
+	reads_back $stripe || ((++bad))
+done
+tap_is "$bad" 0 "and what was written is below"
+
+dmsetup message fs0 0 set seek_bytes 0
+pieces 4
+flush
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "22 2" "seek_bytes 0: none is filled"
+dmsetup message fs0 0 set seek_bytes 1048576
+dmsetup message fs0 0 set stripe_bytes $((RIG_W / 4 * 3))
+dmsetup message fs0 0 set stripe_bytes "$RIG_W"
+pieces 4
+flush
+tap_is "$(stat filled_stripes)" 23 "after a change of the width and back: filled"
+tap_check "what was written is below" reads_back 4
+dmsetup message fs0 0 set mode writethrough
+dmsetup message fs0 0 set hold_ms 1
+pieces 4
+flush
+tap_is "$(stat filled_stripes)" 23 "in writethrough none is filled"
+
+dmsetup message fs0 0 set hold_ms 3600000
+dmsetup message fs0 0 set mode writebehind
+mdadm --quiet --fail "$RIG_MD" "${RIG_MEMBERS[1]}"
+old=$(holes 5)
+pieces 5
+flush
+tap_is "$(stat filled_stripes)" 24 "with a member gone: filled"
+tap_check "what was written is below" reads_back 5
+tap_is "$(holes 5)" "$old" "and the rest is as it was"
+mdadm --quiet --remove "$RIG_MD" "${RIG_MEMBERS[1]}"
+mdadm --quiet --zero-superblock "${RIG_MEMBERS[1]}"
+mdadm --quiet --add "$RIG_MD" "${RIG_MEMBERS[1]}"
+mdadm --wait "$RIG_MD" >/dev/null
+tap_is "$(mismatches)" 0 "the parity is right everywhere"
+rig_target_remove fs0
+
+# A hole of stripe 6 that cannot be read; a hole of stripe 7 that cannot be written.
+sectors=$(blockdev --getsz "$RIG_MD")
+width=$((RIG_W / 512))
+bad_read=$((6 * width + 8)) bad_write=$((7 * width + 8))
+dmsetup create low <<-TABLE
+0 $bad_read linear $RIG_MD 0
+$bad_read 8 error
+$((bad_read + 8)) $((bad_write - bad_read - 8)) linear $RIG_MD $((bad_read + 8))
+$bad_write 8 flakey $RIG_MD $bad_write 0 60 1 error_writes
+$((bad_write + 8)) $((sectors - bad_write - 8)) linear $RIG_MD $((bad_write + 8))
+TABLE
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 1048576
+stats=$(rig_sysfs fs0)/stats
+old=$(holes 6)
+pieces 6
+tap_check "a hole that cannot be read: the stripe is destaged" age
+tap_is "$(stat filled_stripes) $(stat partial_stripes) $(stat failing_stripes)" "0 1 0" \
+	"written as it is"
+tap_check "what was written is below" reads_back 6
+tap_is "$(holes 6)" "$old" "and the rest is as it was"
+old=$(holes 7)
+pieces 7
+tap_check "a hole that cannot be written: the stripe is destaged" age
+tap_is "$(stat filled_stripes) $(stat partial_stripes) $(stat failing_stripes)" "0 2 0" \
+	"written as it is"
+tap_check "what was written is below" reads_back 7
+tap_is "$(holes 7)" "$old" "and the rest is as it was"
+tap_is "$(dmesg | grep -c 'cannot be written to')" 0 "nobody was told of an error"
+tap_done
