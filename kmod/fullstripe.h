@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of the module share: one target instance and the calls between
- * the rooms. From the top down: target, sysfs, destage, fill, staging; each knows only
+ * the rooms. From the top down: target, sysfs, destage, fill, discard, staging; each knows only
  * those below it, but for the notices that staging sends up to destage.
  */
 #ifndef FULLSTRIPE_H
@@ -165,15 +165,41 @@ struct bypass {
 };
 
 /**
+ * struct discard - stripes that a bio is discarding.
+ * @link: in the list of struct discards.
+ * @first: the first stripe.
+ * @end: the stripe behind the last.
+ * @awaited: the destager was turned away because of it.
+ */
+struct discard {
+	struct list_head link;
+	u64 first;
+	u64 end;
+	bool awaited;
+};
+
+/**
+ * struct discards - the discards in flight; few, so a list.
+ * @lock: for @list and its members. Innermost: taken with a shard's lock held.
+ * @list: of struct discard.
+ */
+struct discards {
+	spinlock_t lock;	/* @list */
+	struct list_head list;
+};
+
+/**
  * enum io_kind - what is owed when a bio of the target completes.
  * @IO_PLAIN: nothing.
  * @IO_BYPASS: its stripes are marked as bypassed.
+ * @IO_DISCARD: its stripes are in the list of discards.
  * @IO_UNMARKED: it is counted as a write that no stripe knows of.
  * @IO_HELD: a group waits for it.
  */
 enum io_kind {
 	IO_PLAIN,
 	IO_BYPASS,
+	IO_DISCARD,
 	IO_UNMARKED,
 	IO_HELD,
 };
@@ -185,13 +211,17 @@ enum io_kind {
  * @generation: which counter of unmarked writes it is in.
  * @group: the group that waits for it.
  * @bypass: the stripes it is writing.
+ * @discard: those it is discarding.
  */
 struct fullstripe_io {
 	enum io_kind kind;
 	u8 nr_bypass;
 	u8 generation;
-	struct stripe_group *group;
-	struct bypass bypass[BYPASS_STRIPES_MAX];
+	union {
+		struct stripe_group *group;
+		struct bypass bypass[BYPASS_STRIPES_MAX];
+		struct discard discard;
+	};
 };
 
 /**
@@ -232,7 +262,7 @@ enum staging_gate {
  * @bypass_stripes: stripes that the lower device takes in one bio; 0 if not one.
  * @used: groups in use.
  * @copied: groups in use that hold copied data.
- * @bypasses: bypass marks in use.
+ * @bypasses: bypass marks in use, and discards in flight.
  * @unmarked: writes in flight that no stripe knows of (edges of the device;
  *	everything while the gate is passing), by generation.
  * @generation: which of them counts new ones.
@@ -417,6 +447,7 @@ struct counters {
  * @around: what they were completed from.
  * @geo: the stripes; changes only while the gate is passing.
  * @staging: accepted writes.
+ * @discards: discards in flight.
  * @destager: writes them.
  * @bios: bios for destaging.
  * @counters: see enum counter.
@@ -433,6 +464,7 @@ struct fullstripe {
 	struct surroundings around;
 	struct geometry geo;
 	struct staging staging;
+	struct discards discards;
 	struct destager destager;
 	struct bio_set bios;
 	struct counters __percpu *counters;
@@ -490,6 +522,12 @@ void fill_merge(const struct fullstripe *fs, struct stripe_group *group);
 struct page *fill_page(const struct fullstripe *fs, const struct stripe_group *group,
 		       unsigned int index);
 
+/* discard.c */
+void discards_setup(struct discards *discards);
+bool discards_meet(struct discards *discards, u64 stripe);
+int discard_map(struct fullstripe *fs, struct bio *bio);
+void discard_end(struct fullstripe *fs, struct fullstripe_io *io);
+
 /* staging.c */
 void staging_setup(struct fullstripe *fs);
 int staging_init(struct fullstripe *fs);
@@ -498,6 +536,9 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes);
 int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo);
 int staging_write(struct fullstripe *fs, struct bio *bio);
 int staging_read(struct fullstripe *fs, struct bio *bio);
+bool staging_holds(struct fullstripe *fs, u64 stripe);
+void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io);
+void staging_end_bypass(struct fullstripe *fs, int marks);
 void staging_end_io(struct fullstripe *fs, struct bio *bio);
 bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_idle,
 		  bool *pinned);

@@ -10,8 +10,8 @@
  *
  * - A write that covers whole stripes bypasses staging, but only where no group
  *   exists for the stripe, and it leaves a mark for as long as it is in flight.
- * - A group is sealed for destage only when no older group and no bypass mark of
- *   its stripe is left. So what was accepted later is also written later.
+ * - A group is sealed for destage only when no older group, no bypass mark and no
+ *   discard of its stripe is left. So what was accepted later is also written later.
  * - A read takes each sector from the open group, else from the older group, else
  *   from the lower device. A group leaves the table only when it is written.
  *
@@ -447,6 +447,19 @@ static unsigned int mark_bypasses(struct fullstripe *fs, struct fullstripe_io *i
 	return nr;
 }
 
+/**
+ * staging_end_bypass() - count marks of bypasses, or discards, that are over.
+ * @fs: the target.
+ * @marks: how many.
+ *
+ * Context: any, also interrupt.
+ */
+void staging_end_bypass(struct fullstripe *fs, int marks)
+{
+	if (atomic_sub_and_test(marks, &fs->staging.bypasses))
+		wake_if_awaited(fs);
+}
+
 static void end_bypass(struct fullstripe *fs, struct fullstripe_io *io)
 {
 	bool awaited = false;
@@ -463,8 +476,7 @@ static void end_bypass(struct fullstripe *fs, struct fullstripe_io *io)
 	}
 	if (awaited)
 		destager_kick(fs);
-	if (atomic_sub_and_test(io->nr_bypass, &fs->staging.bypasses))
-		wake_if_awaited(fs);
+	staging_end_bypass(fs, io->nr_bypass);
 }
 
 /* Keep held bios ascending; they nearly always come so. */
@@ -629,8 +641,14 @@ static void accept(struct bio *bio, u32 sectors)
 		dm_accept_partial_bio(bio, sectors);
 }
 
-/* Count a write that no stripe will know of; in an RCU read section. */
-static void mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io)
+/**
+ * staging_mark_unmarked() - count a bio that no stripe will know of.
+ * @fs: the target.
+ * @io: of the bio.
+ *
+ * Context: in an RCU read section.
+ */
+void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io)
 {
 	io->kind = IO_UNMARKED;
 	io->generation = READ_ONCE(fs->staging.generation);
@@ -671,7 +689,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 
 	rcu_read_lock();
 	if (READ_ONCE(fs->staging.gate) == GATE_PASSING) {
-		mark_unmarked(fs, io);
+		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
 		count(fs, COUNT_BYPASSED_BYTES, (u64)sectors << SECTOR_SHIFT);
 		fullstripe_remap(fs, bio);
@@ -681,7 +699,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	width = fs->geo.stripe_sectors;
 	stripe = geometry_stripe(&fs->geo, sector, &first);
 	if (!geometry_is_whole(&fs->geo, stripe)) {
-		mark_unmarked(fs, io);
+		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
 		accept(bio, min(sectors, width - first));
 		count(fs, COUNT_EDGE_BYTES, bio->bi_iter.bi_size);
@@ -820,11 +838,32 @@ bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_i
 		bypass->awaited = true;
 		sealed = false;
 	}
+	if (discards_meet(&fs->discards, group->stripe))
+		sealed = false;
 	*pinned = group->pins;
 	if (sealed)
 		group->state = GROUP_SEALED;
 	spin_unlock_irq(&shard->lock);
 	return sealed;
+}
+
+/**
+ * staging_holds() - whether something of a stripe is staged or held.
+ * @fs: the target.
+ * @stripe: number of the stripe.
+ *
+ * Return: true if so.
+ */
+bool staging_holds(struct fullstripe *fs, u64 stripe)
+{
+	struct shard *shard = staging_shard(fs, stripe);
+	struct stripe_group *open, *older;
+	unsigned long flags;
+
+	spin_lock_irqsave(&shard->lock, flags);
+	find_groups(fs, stripe, &open, &older);
+	spin_unlock_irqrestore(&shard->lock, flags);
+	return open || older;
 }
 
 /*
@@ -906,6 +945,9 @@ void staging_end_io(struct fullstripe *fs, struct bio *bio)
 		break;
 	case IO_BYPASS:
 		end_bypass(fs, io);
+		break;
+	case IO_DISCARD:
+		discard_end(fs, io);
 		break;
 	case IO_UNMARKED:
 		if (atomic_dec_and_test(&fs->staging.unmarked[io->generation]))

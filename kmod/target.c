@@ -53,8 +53,10 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 		return staging_read(fs, bio);
 	case REQ_OP_WRITE:
 		return staging_write(fs, bio);
+	case REQ_OP_DISCARD:
+		return discard_map(fs, bio);
 	default:
-		/* Neither discard nor write-zeroes is offered. */
+		/* Write-zeroes is not offered: the kernel writes the zeroes then. */
 		return DM_MAPIO_KILL;
 	}
 }
@@ -232,6 +234,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->private = fs;
 	mutex_init(&fs->settings_lock);
 	staging_setup(fs);
+	discards_setup(&fs->discards);
 
 	r = open_lower(fs, &as);
 	if (r)
@@ -266,6 +269,8 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	register_reboot_notifier(&fs->reboot);
 
 	ti->num_flush_bios = 1;
+	/* Where the lower device has it. */
+	ti->num_discard_bios = 1;
 	ti->flush_supported = true;
 	ti->limit_swap_bios = true;
 	ti->per_io_data_size = sizeof(struct fullstripe_io);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random writes, reads, flushes and FUA writes from many threads, each read checked
+ * Random writes, reads, discards, flushes and FUA writes from many threads, each read checked
  * against a model of the contents, sector by sector. Extents that are under way
  * never overlap, so what a sector must hold is known; but they do share stripes and
  * pages, which is where the races of a write cache are.
@@ -12,6 +12,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@ static struct {
 	size_t block;
 	size_t largest;
 	uint64_t size;
+	bool discard;
 } options = {
 	.ops = 4000, .threads = 8, .seed = 1, .block = SECTOR, .largest = 512 << 10,
 	.size = 32 << 20,
@@ -50,6 +53,7 @@ static struct extent {
 } busy[MAX_THREADS];
 static unsigned long ops_left;
 static uint32_t *generation;	/* of each sector; 0: as the device was made, all zero */
+static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -75,11 +79,14 @@ static void fill(uint64_t *data, uint64_t sector, uint32_t gen)
 
 static void compare(const char *what, const char *data, uint64_t first, uint64_t sectors)
 {
+	static const char zero[SECTOR];
 	uint64_t want[SECTOR / sizeof(uint64_t)];
 	uint64_t i;
 
 	for (i = 0; i < sectors; i++) {
 		fill(want, first + i, generation[first + i]);
+		if (discarded[first + i] && !memcmp(data + i * SECTOR, zero, SECTOR))
+			continue;
 		if (memcmp(want, data + i * SECTOR, SECTOR))
 			die("%s: sector %llu does not hold generation %u (seed %lu)", what,
 			    (unsigned long long)(first + i), generation[first + i], options.seed);
@@ -145,11 +152,23 @@ static void do_write(const struct extent *extent, char *data, int flags)
 	struct iovec iov = { data, extent->sectors * SECTOR };
 	uint64_t i;
 
-	for (i = 0; i < extent->sectors; i++)
+	for (i = 0; i < extent->sectors; i++) {
 		fill((uint64_t *)(data + i * SECTOR), extent->first + i,
 		     ++generation[extent->first + i]);
+		discarded[extent->first + i] = false;
+	}
 	if (pwritev2(fd, &iov, 1, extent->first * SECTOR, flags) != (ssize_t)iov.iov_len)
 		die("write of %llu sectors at %llu: %m", (unsigned long long)extent->sectors,
+		    (unsigned long long)extent->first);
+}
+
+static void do_discard(const struct extent *extent)
+{
+	uint64_t range[2] = { extent->first * SECTOR, extent->sectors * SECTOR };
+
+	memset(discarded + extent->first, true, extent->sectors);
+	if (ioctl(fd, BLKDISCARD, range))
+		die("discard of %llu sectors at %llu: %m", (unsigned long long)extent->sectors,
 		    (unsigned long long)extent->first);
 }
 
@@ -185,7 +204,9 @@ static void *run(void *arg)
 			end(thread);
 			break;
 		}
-		if (dice < 56)
+		if (dice < 8 && options.discard)
+			do_discard(&extent);
+		else if (dice < 56)
 			do_write(&extent, data, 0);
 		else if (dice < 59)
 			do_write(&extent, data, RWF_DSYNC);
@@ -244,6 +265,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'z':
 		options.size = strtoull(arg, NULL, 0);
 		break;
+	case 'd':
+		options.discard = true;
+		break;
 	case ARGP_KEY_ARG:
 		options.device = arg;
 		break;
@@ -271,6 +295,7 @@ int main(int argc, char **argv)
 		{"seed", 's', "N", 0, "seed of what is random", 0},
 		{"block", 'b', "BYTES", 0, "smallest unit", 0},
 		{"largest", 'm', "BYTES", 0, "largest operation", 0},
+		{"discard", 'd', NULL, 0, "discard too", 0},
 		{"size", 'z', "BYTES", 0, "part of the device to use, from its start", 0},
 		{}
 	};
@@ -284,7 +309,8 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	fd = open_direct(options.device, O_RDWR);
 	generation = calloc(options.size / SECTOR, sizeof(*generation));
-	if (!generation)
+	discarded = calloc(options.size / SECTOR, sizeof(*discarded));
+	if (!generation || !discarded)
 		die("no memory");
 	ops_left = options.ops;
 	for (i = 0; i < options.threads; i++)

@@ -46,7 +46,7 @@ rig_members() {
 	local i dir pair pairs
 
 	# The default limit of 124 KiB a request makes md cut its writes up.
-	pairs="size=$size blocksize=$blocksize cache_size=$cache memory_backed=1
+	pairs="size=$size blocksize=$blocksize cache_size=$cache memory_backed=1 discard=1
 		queue_mode=2 submit_queues=1 max_sectors=2560"
 	case $kind in
 	spindle) pairs+=" irqmode=2 completion_nsec=5000000 hw_queue_depth=1" ;;
