@@ -2,6 +2,7 @@
 #
 #   sudo make demo      the main job on a real kernel, in a virtual machine
 #   sudo make check     all tests, on kernels 6.1 and 6.12 (the last line counts them)
+#   sudo make check-long   the same and longer, and on a debug kernel; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make bench     the goals W1 to W9, measured beside raw md
 #   make                the module for all installed kernel headers, and the daemon
@@ -13,7 +14,7 @@
 
 KVERS := $(or $(KVER),$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))))
 
-.PHONY: all setup modules daemon unit check check-quick check-mutants demo bench lint docs \
+.PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel demo bench lint docs \
 	install clean
 
 all: modules daemon
@@ -42,6 +43,14 @@ check: setup
 check-quick:
 	$(MAKE) modules daemon unit
 	selftests/run --quick
+
+check-long: setup
+	$(MAKE) modules daemon unit selftests/functional/programs selftests/crash/programs debug-kernel
+	selftests/run --long
+
+# KASAN, lockdep, kmemleak and fault injection; the module is built for it too.
+debug-kernel: setup
+	selftests/vm/debug-kernel --module
 
 check-mutants: setup
 	$(MAKE) modules daemon unit selftests/functional/programs selftests/crash/programs
