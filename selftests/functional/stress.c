@@ -6,7 +6,10 @@
  * pages, which is where the races of a write cache are.
  *
  * At the end all of the device is read and compared; with --lower the same is read
- * from the device below, where it must be after the last flush.
+ * from the device below, where it must be after the last flush. SIGTERM ends it early.
+ *
+ * With --insist an operation that fails is done again until it succeeds: what a
+ * failed write leaves is not defined, but the same write done again defines it.
  */
 #define _GNU_SOURCE
 #include <argp.h>
@@ -14,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SECTOR 512
@@ -37,6 +43,7 @@ static struct {
 	size_t largest;
 	uint64_t size;
 	bool discard;
+	unsigned int insist;
 } options = {
 	.ops = 4000, .threads = 8, .seed = 1, .block = SECTOR, .largest = 512 << 10,
 	.size = 32 << 20,
@@ -55,6 +62,14 @@ static unsigned long ops_left;
 static uint32_t *generation;	/* of each sector; 0: as the device was made, all zero */
 static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
+static volatile sig_atomic_t ended;
+static unsigned long repeated;
+
+static void on_end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
 
 __attribute__((format(printf, 1, 2), noreturn))
 static void die(const char *format, ...)
@@ -117,7 +132,7 @@ static bool begin(unsigned int thread, const struct extent *extent)
 	while (!is_free(extent))
 		pthread_cond_wait(&released, &lock);
 	busy[thread] = *extent;
-	more = ops_left > 0;
+	more = ops_left > 0 && !ended;
 	ops_left -= more;
 	pthread_mutex_unlock(&lock);
 	return more;
@@ -147,9 +162,31 @@ static struct extent pick(unsigned int *rand, uint64_t *walk)
 	return (struct extent) { first * (options.block / SECTOR), n * (options.block / SECTOR) };
 }
 
+/* Whether to do again what failed with errno; waits a little before that. */
+static bool again(time_t begin)
+{
+	if (!options.insist || (errno != EIO && errno != ENOMEM) ||
+	    time(NULL) - begin > (time_t)options.insist)
+		return false;
+	__atomic_add_fetch(&repeated, 1, __ATOMIC_RELAXED);
+	usleep(20000);
+	return true;
+}
+
+static void do_sync(void)
+{
+	time_t begin = time(NULL);
+
+	while (fdatasync(fd))
+		if (!again(begin))
+			die("fdatasync: %m");
+}
+
 static void do_write(const struct extent *extent, char *data, int flags)
 {
 	struct iovec iov = { data, extent->sectors * SECTOR };
+	time_t begin = time(NULL);
+	ssize_t wrote;
 	uint64_t i;
 
 	for (i = 0; i < extent->sectors; i++) {
@@ -157,7 +194,13 @@ static void do_write(const struct extent *extent, char *data, int flags)
 		     ++generation[extent->first + i]);
 		discarded[extent->first + i] = false;
 	}
-	if (pwritev2(fd, &iov, 1, extent->first * SECTOR, flags) != (ssize_t)iov.iov_len)
+	do {
+		wrote = pwritev2(fd, &iov, 1, extent->first * SECTOR, flags);
+		/* It was cut short by what the next try will be told. */
+		if (wrote >= 0 && wrote < (ssize_t)iov.iov_len)
+			errno = EIO;
+	} while (wrote != (ssize_t)iov.iov_len && again(begin));
+	if (wrote != (ssize_t)iov.iov_len)
 		die("write of %llu sectors at %llu: %m", (unsigned long long)extent->sectors,
 		    (unsigned long long)extent->first);
 }
@@ -174,7 +217,15 @@ static void do_discard(const struct extent *extent)
 
 static void do_read(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
 {
-	if (pread(from, data, sectors * SECTOR, first * SECTOR) != (ssize_t)(sectors * SECTOR))
+	time_t begin = time(NULL);
+	ssize_t got;
+
+	do {
+		got = pread(from, data, sectors * SECTOR, first * SECTOR);
+		if (got >= 0 && got < (ssize_t)(sectors * SECTOR))
+			errno = EIO;
+	} while (got != (ssize_t)(sectors * SECTOR) && again(begin));
+	if (got != (ssize_t)(sectors * SECTOR))
 		die("%s: read of %llu sectors at %llu: %m", what, (unsigned long long)sectors,
 		    (unsigned long long)first);
 	compare(what, data, first, sectors);
@@ -212,8 +263,8 @@ static void *run(void *arg)
 			do_write(&extent, data, RWF_DSYNC);
 		else if (dice < 99)
 			do_read(fd, options.device, extent.first, extent.sectors, data);
-		else if (fdatasync(fd))
-			die("fdatasync: %m");
+		else
+			do_sync();
 		end(thread);
 	}
 	free(data);
@@ -268,6 +319,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd':
 		options.discard = true;
 		break;
+	case 'i':
+		options.insist = strtoul(arg, NULL, 0);
+		break;
 	case ARGP_KEY_ARG:
 		options.device = arg;
 		break;
@@ -297,6 +351,7 @@ int main(int argc, char **argv)
 		{"largest", 'm', "BYTES", 0, "largest operation", 0},
 		{"discard", 'd', NULL, 0, "discard too", 0},
 		{"size", 'z', "BYTES", 0, "part of the device to use, from its start", 0},
+		{"insist", 'i', "SECONDS", 0, "do again for so long what fails for I/O or memory", 0},
 		{}
 	};
 	static const struct argp argp = {
@@ -307,11 +362,15 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	signal(SIGTERM, on_end);
 	fd = open_direct(options.device, O_RDWR);
 	generation = calloc(options.size / SECTOR, sizeof(*generation));
 	discarded = calloc(options.size / SECTOR, sizeof(*discarded));
 	if (!generation || !discarded)
 		die("no memory");
+	/* A page fault cannot be done again where memory is made to fail. */
+	if (options.insist && mlockall(MCL_CURRENT | MCL_FUTURE))
+		die("mlockall: %m");
 	ops_left = options.ops;
 	for (i = 0; i < options.threads; i++)
 		if (pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i))
@@ -320,10 +379,11 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 
 	read_all(fd, options.device);
-	if (fdatasync(fd))
-		die("last fdatasync: %m");
+	do_sync();
 	read_all(fd, options.device);
 	if (options.lower)
 		read_all(open_direct(options.lower, O_RDONLY), options.lower);
+	if (options.insist)
+		printf("%lu operations were done again\n", repeated);
 	return 0;
 }

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What is below fails in a place, or goes away for good: what was accepted stays
+# readable, nobody hangs, and nobody is told that it is safe.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+fsync() {
+	timeout 120 python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
+}
+
+# put BLOCK COUNT, sum DEV BLOCK COUNT: in blocks of 4 KiB.
+put() {
+	dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none
+}
+
+sum() {
+	dd if="$1" bs=4k skip="$2" count="$3" iflag=direct status=none 2>/dev/null | md5sum
+}
+
+state() {
+	dmsetup status fs0 | cut -d' ' -f5
+}
+
+events() {
+	dmsetup info -c --noheadings -o events fs0
+}
+
+# Stripes of 256 KiB = 64 blocks; nothing is written before somebody asks for it.
+target() {
+	rig_target fs0 "$1" chunk_bytes 65536 data_members 4 hold_ms 3600000
+	stats=$(rig_sysfs fs0)/stats
+}
+
+tap_plan 42
+rig_load_module
+
+rig_members 1 64 ram
+bad=/sys/kernel/config/nullb/nullb0/badblocks
+target "${RIG_MEMBERS[0]}"
+put 3 20	# stripe 0
+put 323 20	# stripe 5
+first=$(sum /dev/mapper/fs0 3 20) fifth=$(sum /dev/mapper/fs0 323 20)
+echo +80-87 >"$bad"	# block 10
+fsync
+tap_is $? 1 "a bad block: a flush fails"
+tap_is "$(state), $(<"$stats/failing_stripes")" "failing, 1" "its stripe alone is failing"
+tap_is "$(sum "${RIG_MEMBERS[0]}" 323 20)" "$fifth" "the other is below"
+tap_is "$(sum /dev/mapper/fs0 3 20)" "$first" "what could not be written is readable"
+tap_is "$(events)" 1 "it is one event"
+fsync
+fsync
+tap_is "$?, $(events)" "1, 1" "and stays one while flushes fail"
+put 640 1
+tap_is "$(sum /dev/mapper/fs0 640 1)" "$(sum "${RIG_MEMBERS[0]}" 640 1)" "a write elsewhere is below at once"
+echo -80-87 >"$bad"
+dmsetup message fs0 0 retry
+tap_check "after the repair a flush succeeds" fsync
+tap_is "$(state), $(<"$stats/failing_stripes")" "ok, 0" "nothing is failing"
+tap_is "$(sum "${RIG_MEMBERS[0]}" 3 20)" "$first" "what had failed is below"
+
+# Nobody asks for what a read would find there: it must not be in the way.
+echo +5280-5287 >"$bad"	# block 660
+dd if=/dev/mapper/fs0 of=/dev/null bs=4k skip=660 count=1 iflag=direct status=none 2>/dev/null
+tap_is $? 1 "a bad block that is read is an error"
+put 642 2
+put 646 2
+put 698 4
+beside=$(sum /dev/mapper/fs0 642 2)$(sum /dev/mapper/fs0 646 2)$(sum /dev/mapper/fs0 698 4)
+tap_check "what is staged beside a bad block can be written" fsync
+tap_is "$(state)" ok "and nothing is failing"
+tap_is "$(sum "${RIG_MEMBERS[0]}" 642 2)$(sum "${RIG_MEMBERS[0]}" 646 2)$(sum "${RIG_MEMBERS[0]}" 698 4)" \
+	"$beside" "it is below"
+put 660 1
+dd if=/dev/mapper/fs0 of=/dev/null bs=4k skip=660 count=1 iflag=direct status=none 2>/dev/null
+tap_is $? 0 "what is staged over a bad block can be read"
+fsync
+tap_is "$?, $(state)" "1, failing" "but not flushed"
+echo -5280-5287 >"$bad"
+tap_check "a flush alone tries again" fsync
+tap_is "$(state)" ok "and brings it back"
+tap_check "the target can be removed" rig_target_remove fs0
+rig_teardown
+
+# gone NAME NODE COMMAND: the device right below goes away by COMMAND.
+gone() {
+	local name=$1 below=$2 kept
+	target "$below"
+	put 3 20
+	kept=$(sum /dev/mapper/fs0 3 20)
+	eval "$3"
+	fsync
+	tap_is $? 1 "$name: a flush fails"
+	tap_is "$(state), $(events)" "failing, 1" "$name: the state says so, and one event"
+	tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "$name: what is staged is readable"
+	put 640 1 2>/dev/null
+	tap_is $? 1 "$name: no more is accepted"
+	dmesg -C
+	tap_check "$name: the target can be removed" timeout 120 dmsetup remove --retry fs0
+	tap_is "$(dmesg | grep -c 'are lost')" 1 "$name: what is lost is said"
+}
+
+rig_members 1 64 ram
+gone "power off" "${RIG_MEMBERS[0]}" "echo 0 >/sys/kernel/config/nullb/nullb0/power"
+rig_teardown
+
+# There is no udev to load the disk driver, and it looks for disks in its own time.
+modprobe sd_mod
+modprobe scsi_debug dev_size_mb=64 max_luns=1
+until compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*:*/block/sd*' >/dev/null; do
+	sleep 0.1
+done
+disk=/sys/block/$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*:*/block/sd*)
+gone "disk deleted" "/dev/${disk##*/}" "echo 1 >$disk/device/delete"
+rmmod scsi_debug
+
+# An array that lost more than it can: md gives up, in its own time.
+rig_preset R5 ram
+target "$RIG_MD"
+put 3 20
+kept=$(sum /dev/mapper/fs0 3 20)
+echo 0 >/sys/kernel/config/nullb/nullb0/power
+tap_check "array: one member gone is no error" fsync
+tap_is "$(sum "$RIG_MD" 3 20)" "$kept" "array: what was staged is there"
+put 3 20
+kept=$(sum /dev/mapper/fs0 3 20)
+echo 0 >/sys/kernel/config/nullb/nullb1/power
+fsync
+tap_is $? 1 "array: two members gone: a flush fails"
+tap_is "$(state)" failing "array: the state says so"
+tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "array: what is staged is readable"
+tap_check "array: suspend ends" timeout 120 dmsetup suspend fs0
+tap_check "array: resume too" timeout 120 dmsetup resume fs0
+tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "array: it is still readable"
+dmesg -C
+tap_check "array: the target can be removed" timeout 120 dmsetup remove --retry fs0
+tap_is "$(dmesg | grep -c 'are lost')" 1 "array: what is lost is said"
+tap_check "array: and the array" mdadm --quiet --stop "$RIG_MD"
+tap_done
