@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
-# Suspend, reload and remove leave nothing staged, under I/O and without.
+# long timeout: 5400
+# Suspend, reload and remove leave nothing staged, under I/O and without; the long form
+# does so a thousand times.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 write() {
@@ -59,16 +61,22 @@ rig_teardown
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" hold_ms 3600000 high_water_bytes 2097152
 table=$(dmsetup table fs0)
-"$STRESS" --ops 20000 --lower "$RIG_MD" /dev/mapper/fs0 &
+ops=20000 least=3
+if [[ ${LONG-} ]]; then
+	ops=1000000000 least=1000
+fi
+"$STRESS" --ops "$ops" --lower "$RIG_MD" /dev/mapper/fs0 &
+stress=$!
 swaps=0
-while kill -0 $! 2>/dev/null; do
+while kill -0 "$stress" 2>/dev/null; do
 	dmsetup suspend fs0 && dmsetup resume fs0
 	dmsetup suspend --noflush fs0 && dmsetup reload fs0 --table "$table" && dmsetup resume fs0
 	((++swaps))
+	[[ ! ${LONG-} ]] || ((swaps < least)) || kill -TERM "$stress"
 done
-wait $!
+wait "$stress"
 tap_is $? 0 "contents hold under suspends and table swaps"
-((swaps >= 3))
+((swaps >= least))
 tap_is $? 0 "there were swaps enough"
 tap_diag "$swaps times suspend, and suspend with a new table"
 tap_check "remove after that" rig_target_remove fs0
