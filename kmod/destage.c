@@ -26,6 +26,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/hash.h>
+#include <linux/sched/mm.h>
 
 #include "fullstripe.h"
 
@@ -692,6 +693,27 @@ static void fail_successor(struct destager *d, struct stripe_group *failed)
 	}
 }
 
+/* Say what the state is now: what came and went in between is in the counters. */
+static void tell_state(struct work_struct *work)
+{
+	static char * const states[][2] = {
+		{ "FULLSTRIPE_STATE=ok", NULL },
+		{ "FULLSTRIPE_STATE=failing", NULL },
+	};
+	struct destager *d = container_of(work, struct destager, tell_work);
+	struct mapped_device *md = dm_table_get_md(fullstripe_of(d)->ti->table);
+	bool failing = atomic_read(&d->failing);
+	unsigned int noio;
+
+	if (failing == d->told_failing)
+		return;
+	d->told_failing = failing;
+	/* Removing the target waits for this, and so must not reclaim that needs it. */
+	noio = memalloc_noio_save();
+	kobject_uevent_env(&disk_to_dev(dm_disk(md))->kobj, KOBJ_CHANGE, (char **)states[failing]);
+	memalloc_noio_restore(noio);
+}
+
 static void take_failed(struct destager *d, struct stripe_group *group)
 {
 	struct fullstripe *fs = fullstripe_of(d);
@@ -708,6 +730,7 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		DMERR("%s: writes go through meanwhile; when %s is repaired, send: retry",
 		      name, fs->dev->name);
 		dm_table_event(fs->ti->table);
+		queue_work(system_unbound_wq, &d->tell_work);
 	}
 	group->failed = true;
 	end_held(group, group->status);
@@ -724,9 +747,11 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 	list_del_init(&group->live);
 	if (group->failed) {
 		group->failed = false;
-		if (atomic_dec_and_test(&d->failing))
+		if (atomic_dec_and_test(&d->failing)) {
 			DMINFO("%s: everything that could not be written now is",
 			       dm_table_device_name(fs->ti->table));
+			queue_work(system_unbound_wq, &d->tell_work);
+		}
 	}
 	end_held(group, BLK_STS_OK);
 	if (staging_forget(fs, group))
@@ -999,6 +1024,7 @@ int destager_init(struct fullstripe *fs)
 	INIT_WORK(&d->work, destager_work);
 	INIT_DELAYED_WORK(&d->alarm, alarm_rings);
 	INIT_WORK(&d->flush_work, flush_lower);
+	INIT_WORK(&d->tell_work, tell_state);
 	init_llist_head(&d->inbox);
 	init_llist_head(&d->done);
 	spin_lock_init(&d->flush_lock);
@@ -1035,6 +1061,7 @@ void destager_exit(struct fullstripe *fs)
 	cancel_delayed_work_sync(&d->alarm);
 	cancel_work_sync(&d->work);
 	cancel_delayed_work_sync(&d->alarm);
+	cancel_work_sync(&d->tell_work);
 	destroy_workqueue(d->wq);
 	fills_free(&d->fills);
 }

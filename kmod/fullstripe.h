@@ -336,6 +336,9 @@ enum destager_settled {
  * @retry: try the failed groups again.
  * @retry_at: jiffies when they are tried again by themselves.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
+ * @tell_work: sends a uevent when @failing has become zero or no longer is. Not on @wq:
+ *	it allocates, and nothing that writes may wait for that.
+ * @told_failing: what the last uevent said; used by @tell_work alone.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -373,6 +376,8 @@ struct destager {
 	bool retry;
 	unsigned long retry_at;
 	atomic_t failing;
+	struct work_struct tell_work;
+	bool told_failing;
 
 	unsigned long now;
 	struct rb_root open;

@@ -19,8 +19,29 @@ sum_of() {
 	dd if="$1" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
 
-tap_plan 21
+# states: what uevents have told so far, once at least COUNT of them are there.
+states() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		(($(grep -c '^FULLSTRIPE_STATE=' /run/uevents) >= $1)) && break
+		sleep 0.1
+	done
+	sed -n 's/^FULLSTRIPE_STATE=//p' /run/uevents | paste -sd ' '
+}
+
+tap_plan 24
 rig_load_module
+python3 - >/run/uevents <<'LISTENER' &
+import socket, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15)	# NETLINK_KOBJECT_UEVENT
+s.bind((0, 1))
+print("LISTENING", flush=True)
+while True:
+    for line in s.recv(65536).split(b"\0"):
+        print(line.decode(), flush=True)
+LISTENER
+listener=$!
+until grep -q LISTENING /run/uevents; do sleep 0.1; done
 modprobe dm-flakey
 rig_preset R5 ram
 sectors=$(blockdev --getsz "$RIG_MD")
@@ -38,6 +59,10 @@ tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" failing "status says so"
 tap_is $? 0 "the stripes are counted"
 tap_is "$(dmesg | grep -c 'cannot be written to')" 1 "the log says so once"
 tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "what is staged stays readable"
+tap_is "$(states 1)" failing "and a uevent says so"
+grep -A20 "^change@.*/$(dmsetup info -c --noheadings -o blkdevname fs0)$" /run/uevents |
+	grep -q '^FULLSTRIPE_STATE=failing'
+tap_is $? 0 "of this disk"
 fsync
 tap_is $? 1 "the next flush fails too"
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=4096 oflag=direct conv=notrunc status=none \
@@ -60,7 +85,9 @@ lower "0 $sectors linear $RIG_MD 0"
 dmsetup message fs0 0 retry
 tap_check "after the repair a flush succeeds" fsync
 tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" ok "status says so"
+tap_is "$(states 2)" "failing ok" "and uevents have told both, once each"
 tap_is "$(sum_of "$RIG_MD")" "$sum" "what was staged is below"
+kill "$listener"
 dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc status=none
 (($(<"$stats/staged_bytes") > 0))
 tap_is $? 0 "writes are staged again"
