@@ -2,7 +2,7 @@
 #
 #   sudo make demo      the main job on a real kernel, in a virtual machine
 #   sudo make check     all tests, on kernels 6.1 and 6.12 (the last line counts them)
-#   sudo make check-long   the same and longer, and on a debug kernel; takes hours
+#   sudo make check-long  longer, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make bench     the goals W1 to W9, measured beside raw md
 #   make                the module for all installed kernel headers, and the daemon
@@ -14,8 +14,8 @@
 
 KVERS := $(or $(KVER),$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))))
 
-.PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel demo bench lint docs \
-	install clean
+.PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
+	demo bench lint docs install clean
 
 all: modules daemon
 
