@@ -62,13 +62,13 @@ static unsigned long ops_left;
 static uint32_t *generation;	/* of each sector; 0: as the device was made, all zero */
 static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
-static volatile sig_atomic_t ended;
+static int ended;
 static unsigned long repeated;
 
 static void on_end(int signal)
 {
 	(void)signal;
-	ended = 1;
+	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
 }
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -132,7 +132,7 @@ static bool begin(unsigned int thread, const struct extent *extent)
 	while (!is_free(extent))
 		pthread_cond_wait(&released, &lock);
 	busy[thread] = *extent;
-	more = ops_left > 0 && !ended;
+	more = ops_left > 0 && !__atomic_load_n(&ended, __ATOMIC_RELAXED);
 	ops_left -= more;
 	pthread_mutex_unlock(&lock);
 	return more;

@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 21
+tap_plan 25
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -77,6 +77,15 @@ tap_is "$STATUS, $LAST" '1, 7 passed, 2 failed, 1 skipped' "several tests are ad
 tap_is "$(pgrep -fx 'sleep 100[01]')" '' "no process of a test is left"
 harness nothing_such
 tap_is "$STATUS" 2 "a program that is not there is wrong usage"
+fake limited <<<'# timeout: 100
+# long timeout: 1000
+echo 1..1; echo "ok 1 ${LONG-}"'
+tap_is "$("$here/../lib/run-tests" --limit "$dir/limited" "$dir/passing")" 440 "limits are added up"
+tap_is "$(LONG=1 TIME_SCALE=2 "$here/../lib/run-tests" --limit "$dir/limited" "$dir/passing")" 2640 \
+	"a long form has its own limit, and a slow machine has more"
+tap_is "$(LONG=1 "$here/../lib/run-tests" "$dir/limited" | grep '^ok')" "ok 1 1" "a test sees that it is long"
+OUTPUT=$("$here/../run" --quick --long 2>&1)
+tap_is "$?" 2 "what is quick is not long"
 OUTPUT=$("$here/../run" nothing_such.sh 2>&1)
 tap_is "$?" 2 "a test that is not there is wrong usage"
 tap_done
