@@ -154,6 +154,8 @@ static void read_journal(const char *path)
 	if (!file || fread(&journal, sizeof(journal), 1, file) != 1 ||
 	    journal.magic != JOURNAL_MAGIC)
 		errx(2, "'%s' is no journal: was the writer stopped before its end?", path);
+	if (journal.events == JOURNAL_STREAM)
+		errx(2, "the journal '%s' is a stream, which is for 'judge'", path);
 	events = allocate(journal.events, sizeof(*events));
 	if (fread(events, sizeof(*events), journal.events, file) != journal.events)
 		errx(2, "the journal '%s' is cut short", path);

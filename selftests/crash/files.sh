@@ -14,6 +14,7 @@ usage() {
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             more files, and every flush, FUA write and mark as a point
+	                     (CRASH_LONG says the same)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --points N         how many points of ext4 (default 60)
 	  --keep             keep the logs when all is well
@@ -46,6 +47,9 @@ while (($#)); do
 	esac
 	shift
 done
+if [[ ${CRASH_LONG-} ]]; then
+	max=1000000 operations=2000
+fi
 [[ $seed =~ ^[0-9]+$ && $max =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of points are numbers"
 
 # shellcheck disable=SC2317 # tap_check calls it

@@ -10,6 +10,9 @@
 
 #define JOURNAL_MAGIC 0x6c6e72756f6a7366ULL
 
+/* Instead of a number of events: as many as there are, for nobody came to count them. */
+#define JOURNAL_STREAM UINT64_MAX
+
 /**
  * enum event_type - what happened.
  * @EVENT_SUBMIT: a write of generation @id to a range is about to be submitted.
@@ -35,7 +38,8 @@ enum event_type {
  * struct journal_header - begins the file.
  * @magic: JOURNAL_MAGIC.
  * @seed: of the run; part of every sector.
- * @generations: how many writes were submitted; they are numbered from 1.
+ * @generations: how many writes were submitted; they are numbered from 1. In a stream:
+ *	the number before the first.
  * @flushes: how many flushes; numbered from 0.
  * @marks: how many marks; numbered from 0.
  * @sectors: size of the target.

@@ -37,6 +37,10 @@ static struct {
 	const char *target;
 	const char *log;
 	const char *journal;
+	const char *contents;
+	const char *freeze;
+	const char *how;
+	bool stream;
 	uint32_t seed;
 	unsigned long operations;
 	unsigned int threads;
@@ -77,15 +81,34 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t range_freed = PTHREAD_COND_INITIALIZER;
 static struct journal_event *events;
 static uint64_t nr_events, max_events;
+static int stream = -1;		/* the journal, when it is written as it goes */
+static uint64_t nr_streamed;
 static uint32_t generations, flushes, marks;
 static uint32_t *latest;	/* by sector: generation of the last write that succeeded */
 static unsigned long operations_left;
 static unsigned int faults;	/* of 1000 operations; what fails meanwhile is no wonder */
+static bool frozen;		/* nor is it when the power was cut, or is about to be */
+static bool freeze_when_flushed;	/* the moment at which most is owed */
 
 /* One at a time changes tables and keys, or suspends. */
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Lock held. */
+static void stream_out(void)
+{
+	const char *from = (const char *)&events[nr_streamed];
+	size_t bytes = (nr_events - nr_streamed) * sizeof(*events);
+
+	if (write(stream, from, bytes) != (ssize_t)bytes)
+		err(1, "cannot write the journal '%s'", set.journal);
+	nr_streamed = nr_events;
+}
+
+/*
+ * The journal of a machine that will be killed is outside of it before the event can
+ * have an effect; completions follow with the next event, as they only add to what is
+ * owed. Lock held.
+ */
 static void note(enum event_type type, uint32_t id, uint64_t sector, uint64_t sectors)
 {
 	if (nr_events == max_events) {
@@ -95,6 +118,8 @@ static void note(enum event_type type, uint32_t id, uint64_t sector, uint64_t se
 			errx(1, "no memory for %llu events", (unsigned long long)max_events);
 	}
 	events[nr_events++] = (struct journal_event) { type, id, sector, sectors };
+	if (stream >= 0 && type != EVENT_COMPLETE)
+		stream_out();
 }
 
 /*
@@ -215,7 +240,7 @@ static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	} while (r < 0 && errno == EINTR);
 	if (r == 1 && event.res == (int64_t)cb.aio_nbytes)
 		return true;
-	if (r != 1 || !faults)
+	if (r != 1 || (!faults && !frozen))
 		errx(1, "a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
 		     (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
 	return false;
@@ -226,6 +251,8 @@ static void put_mark(void)
 	char text[32];
 	uint32_t id;
 
+	if (!set.log)
+		return;
 	pthread_mutex_lock(&lock);
 	id = marks++;
 	note(EVENT_MARK, id, 0, 0);
@@ -240,14 +267,11 @@ static void put_mark(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void do_write(struct thread *me)
+static void write_range(struct thread *me, uint64_t sector, uint32_t sectors, bool fua)
 {
-	bool fua = random_below(&me->random, 1000) < set.fua;
-	uint32_t sectors, generation, i;
-	uint64_t sector;
+	uint32_t generation, i;
 	bool good;
 
-	choose_range(me, &sector, &sectors);
 	pthread_mutex_lock(&lock);
 	take_range(me, sector, sectors);
 	generation = ++generations;
@@ -269,6 +293,16 @@ static void do_write(struct thread *me)
 		put_mark();
 }
 
+static void do_write(struct thread *me)
+{
+	bool fua = random_below(&me->random, 1000) < set.fua;
+	uint32_t sectors;
+	uint64_t sector;
+
+	choose_range(me, &sector, &sectors);
+	write_range(me, sector, sectors, fua);
+}
+
 /*
  * What was written last is what is read; a write that failed later may be there or
  * not. The range is in use by this thread.
@@ -280,14 +314,14 @@ static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 	uint32_t generation, i;
 
 	if (pread(device, me->buffer, bytes, sector * SECTOR_BYTES) != bytes) {
-		if (faults)
+		if (faults || frozen)
 			return;
 		err(1, "cannot read %u sectors at %llu", sectors, (unsigned long long)sector);
 	}
 	for (i = 0; i < sectors; i++) {
 		generation = 0;
 		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
-		if (kind == SECTOR_OURS && set.lower && generation > latest[sector + i])
+		if (kind == SECTOR_OURS && (set.lower || frozen) && generation > latest[sector + i])
 			continue;
 		if (kind > SECTOR_OURS || generation != latest[sector + i])
 			errx(1, "sector %llu was written by generation %u and reads as %s, generation %u",
@@ -313,6 +347,66 @@ static void do_read(struct thread *me)
 	pthread_mutex_unlock(&lock);
 }
 
+static struct journal_header header_now(void)
+{
+	return (struct journal_header) {
+		.magic = JOURNAL_MAGIC,
+		.seed = set.seed,
+		.generations = generations,
+		.flushes = flushes,
+		.marks = marks,
+		.sectors = device_sectors,
+		.start = set.start,
+		.events = nr_events,
+	};
+}
+
+static void begin_stream(void)
+{
+	struct journal_header header = header_now();
+
+	header.events = JOURNAL_STREAM;
+	stream = open(set.journal, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (stream < 0 || write(stream, &header, sizeof(header)) != sizeof(header))
+		err(1, "cannot write the journal '%s'", set.journal);
+}
+
+static void save_journal(void)
+{
+	struct journal_header header = header_now();
+	FILE *file;
+
+	if (stream >= 0) {
+		stream_out();
+		return;
+	}
+	file = fopen(set.journal, "w");
+	if (!file || fwrite(&header, sizeof(header), 1, file) != 1 ||
+	    fwrite(events, sizeof(*events), nr_events, file) != nr_events || fclose(file))
+		err(1, "cannot write the journal '%s'", set.journal);
+}
+
+/* Cut the power of the disks, once; the run ends with that. */
+static void cut_power(void)
+{
+	pthread_mutex_lock(&lock);
+	if (frozen) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
+	frozen = true;
+	pthread_mutex_unlock(&lock);
+	if (dm_message(control, set.freeze, set.how))
+		err(1, "'%s' does not take '%s'", set.freeze, set.how);
+	pthread_mutex_lock(&lock);
+	/* What anybody learns from now on is learnt without power. */
+	save_journal();
+	operations_left = 0;
+	pthread_mutex_unlock(&lock);
+	if (dm_message(control, set.freeze, "fail"))
+		err(1, "'%s' does not take 'fail'", set.freeze);
+}
+
 static uint32_t flush_begin(void)
 {
 	uint32_t id;
@@ -330,6 +424,8 @@ static void flush_end(uint32_t id)
 	note(EVENT_FLUSHED, id, 0, 0);
 	pthread_mutex_unlock(&lock);
 	put_mark();
+	if (freeze_when_flushed)
+		cut_power();
 }
 
 static void do_flush(void)
@@ -338,7 +434,7 @@ static void do_flush(void)
 
 	if (!fdatasync(device))
 		flush_end(id);
-	else if (!faults)
+	else if (!faults && !frozen)
 		err(1, "fdatasync");
 }
 
@@ -351,7 +447,9 @@ static void do_suspend(void)
 	id = flush_begin();
 	if (dm_suspend(control, set.target, true))
 		err(1, "'%s' cannot be suspended", set.target);
-	flush_end(id);
+	/* It cannot fail; but what it could not write any more is not stable. */
+	if (!frozen)
+		flush_end(id);
 	if (dm_suspend(control, set.target, false))
 		err(1, "'%s' cannot be resumed", set.target);
 	pthread_mutex_unlock(&control_lock);
@@ -411,13 +509,18 @@ static void break_all(void)
 	load_lower(&line, 1);
 }
 
-/* The first stripes refuse everything; a flush of the rest succeeds. */
-static void break_begin(void)
+/*
+ * The first stripes refuse everything; a flush of the rest succeeds. But not of the
+ * target, which was given something for the first ones.
+ */
+static void break_begin(struct thread *me)
 {
 	struct dm_line lines[2] = { { .sectors = set.start + 3 * set.stripe, .type = "error" } };
 
+	write_range(me, random_below(&me->random, 2 * set.stripe), 8, false);
 	linear(&lines[1], lines[0].sectors);
 	load_lower(lines, 2);
+	do_flush();
 }
 
 /*
@@ -434,7 +537,7 @@ static void do_fault(struct thread *me)
 	if (random_below(&me->random, 2))
 		break_all();
 	else
-		break_begin();
+		break_begin(me);
 	pthread_mutex_lock(&lock);
 	until = operations_left - random_below(&me->random, operations_left < 50 ?
 					       operations_left + 1 : 50);
@@ -499,23 +602,15 @@ static void verify_all(void)
 		verify(&threads[0], at, device_sectors - at < step ? device_sectors - at : step);
 }
 
-static void save_journal(void)
+/* What the device holds since the power was cut: a number more than was used, then sectors. */
+static void read_contents(void)
 {
-	struct journal_header header = {
-		.magic = JOURNAL_MAGIC,
-		.seed = set.seed,
-		.generations = generations,
-		.flushes = flushes,
-		.marks = marks,
-		.sectors = device_sectors,
-		.start = set.start,
-		.events = nr_events,
-	};
-	FILE *file = fopen(set.journal, "w");
+	FILE *file = fopen(set.contents, "r");
 
-	if (!file || fwrite(&header, sizeof(header), 1, file) != 1 ||
-	    fwrite(events, sizeof(*events), nr_events, file) != nr_events || fclose(file))
-		err(1, "cannot write the journal '%s'", set.journal);
+	if (!file || fread(&generations, sizeof(generations), 1, file) != 1 ||
+	    fread(latest, sizeof(*latest), device_sectors, file) != device_sectors)
+		err(1, "cannot read the contents '%s'", set.contents);
+	fclose(file);
 }
 
 /*
@@ -524,14 +619,19 @@ static void save_journal(void)
 
 static void show_help(void)
 {
-	printf("Usage: writer --device DEV --target NAME --log NAME --journal FILE --stripe BYTES [OPTION]...\n"
+	printf("Usage: writer --device DEV --target NAME --journal FILE --stripe BYTES [OPTION]...\n"
 	       "\n"
 	       "Writes to DEV at random, and to FILE what must be on it after a power cut.\n"
 	       "\n"
-	       "  --device DEV      the device to write to; all of it must read as zero\n"
+	       "  --device DEV      the device to write to\n"
 	       "  --target NAME     its device-mapper name, for suspends and messages\n"
-	       "  --log NAME        the device-mapper name of the log-writes device\n"
-	       "  --journal FILE    what was done; for 'check'\n"
+	       "  --journal FILE    what was done; for 'check' or 'judge'\n"
+	       "  --stream          write it as it goes: for a machine that will be killed\n"
+	       "  --log NAME        the device-mapper name of a log-writes device, to put marks there\n"
+	       "  --contents FILE   what DEV holds, from 'judge' (default: all of it is zero)\n"
+	       "  --freeze NAME --how TEXT\n"
+	       "                    some time into the run, send NAME the message TEXT, write\n"
+	       "                    the journal, send 'fail', and end\n"
 	       "  --stripe BYTES    stripe width; sizes and places are chosen by it\n"
 	       "  --start SECTORS   where DEV begins on the device under it (default 0)\n"
 	       "  --area N          use the first N stripes only (default all)\n"
@@ -568,6 +668,10 @@ static void parse(int argc, char **argv)
 		{ "target", required_argument, NULL, 't' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "journal", required_argument, NULL, 'j' },
+		{ "stream", no_argument, NULL, 'S' },
+		{ "contents", required_argument, NULL, 'C' },
+		{ "freeze", required_argument, NULL, 'z' },
+		{ "how", required_argument, NULL, 'Z' },
 		{ "stripe", required_argument, NULL, 'w' },
 		{ "start", required_argument, NULL, 'b' },
 		{ "area", required_argument, NULL, 'x' },
@@ -601,6 +705,18 @@ static void parse(int argc, char **argv)
 			break;
 		case 'j':
 			set.journal = optarg;
+			break;
+		case 'S':
+			set.stream = true;
+			break;
+		case 'C':
+			set.contents = optarg;
+			break;
+		case 'z':
+			set.freeze = optarg;
+			break;
+		case 'Z':
+			set.how = optarg;
 			break;
 		case 'w':
 			set.stripe = parse_number(name, optarg, 64 << 20) / SECTOR_BYTES;
@@ -648,9 +764,10 @@ static void parse(int argc, char **argv)
 			exit(2);
 		}
 	}
-	if (!set.device || !set.target || !set.log || !set.journal || !set.stripe ||
-	    !set.threads || optind != argc || !set.fault != !set.lower)
-		errx(2, "give --device, --target, --log, --journal and --stripe, and --lower with --fault, see --help");
+	if (!set.device || !set.target || !set.journal || !set.stripe ||
+	    !set.threads || optind != argc || !set.fault != !set.lower ||
+	    !set.freeze != !set.how)
+		errx(2, "give --device, --target, --journal and --stripe, --lower with --fault and --how with --freeze, see --help");
 }
 
 static void start(void)
@@ -673,15 +790,45 @@ static void start(void)
 	latest = calloc(device_sectors, sizeof(*latest));
 	if (!latest)
 		errx(1, "no memory for %llu sectors", (unsigned long long)device_sectors);
+	if (set.contents)
+		read_contents();
+	if (set.stream)
+		begin_stream();
 
 	for (i = 0; i < set.threads; i++) {
 		threads[i].number = i;
-		threads[i].random = ((uint64_t)set.seed << 8 | i) * 0x9e3779b97f4a7c15ULL;
+		threads[i].random = ((uint64_t)set.seed << 8 | i) * 0x9e3779b97f4a7c15ULL +
+				    ((uint64_t)generations << 40);
 		if (syscall(SYS_io_setup, 1, &threads[i].aio))
 			err(1, "io_setup");
 		if (posix_memalign((void **)&threads[i].buffer, 4096, buffer_bytes))
 			errx(1, "no memory for a buffer of %zu bytes", buffer_bytes);
 	}
+}
+
+/* At some time during the run, or with the end of the first flush after it. */
+static void freeze_in_time(unsigned long operations)
+{
+	uint64_t random = set.seed * 0x9e3779b97f4a7c15ULL + generations;
+	unsigned long until;
+
+	random_next(&random);
+	/* Never among the first, when hardly anything is owed. */
+	until = random_below(&random, operations * 9 / 10);
+	pthread_mutex_lock(&lock);
+	while (operations_left > until) {
+		pthread_mutex_unlock(&lock);
+		usleep(1000);
+		pthread_mutex_lock(&lock);
+	}
+	freeze_when_flushed = random_below(&random, 4);
+	while (freeze_when_flushed && operations_left) {
+		pthread_mutex_unlock(&lock);
+		usleep(1000);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	cut_power();
 }
 
 static void run(unsigned long operations, unsigned int with_faults)
@@ -693,6 +840,8 @@ static void run(unsigned long operations, unsigned int with_faults)
 	for (i = 0; i < set.threads; i++)
 		if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
 			errx(1, "cannot start a thread");
+	if (set.freeze)
+		freeze_in_time(operations);
 	for (i = 0; i < set.threads; i++)
 		pthread_join(threads[i].id, NULL);
 	faults = 0;
@@ -705,10 +854,13 @@ int main(int argc, char **argv)
 	/* The first mark: everything is in place, and nothing written. */
 	put_mark();
 	run(set.operations, set.fault);
-	verify_all();
-	/* What is staged when the target is removed must not get lost either. */
-	run(5 * set.threads, 0);
-	save_journal();
+	if (!frozen) {
+		verify_all();
+		/* What is staged when the target is removed must not get lost either. */
+		run(5 * set.threads, 0);
+	}
+	if (!frozen)
+		save_journal();
 	printf("seed %u: %u writes, %u flushes, %u marks\n", set.seed, generations, flushes, marks);
 	return 0;
 }

@@ -235,10 +235,12 @@ rig_teardown() {
 	for dir in $(awk '$1 ~ "^/dev/(mapper/|dm-|md|nullb)" { print $2 }' /proc/mounts | tac); do
 		umount "$dir" || status=1
 	done
+	# Those on arrays, and then those under them.
 	[[ ! -e /dev/mapper/control ]] || dmsetup remove_all || status=1
 	for dev in /sys/block/md*; do
 		[[ ! -e $dev ]] || mdadm --quiet --stop "/dev/${dev##*/}" || status=1
 	done
+	[[ ! -e /dev/mapper/control ]] || dmsetup remove_all || status=1
 	for dir in /sys/kernel/config/nullb/nullb*; do
 		[[ ! -e $dir ]] || rmdir "$dir" || status=1
 	done

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# timeout: 600
+#
+# Machines that are killed while they write; what they were told is stable is there.
+set -uo pipefail
+
+usage() {
+	cat <<-USAGE
+	Usage: kill.sh [OPTION]...
+
+	Kills the emulator with SIGKILL, while the target is under load in it, boots again
+	and judges what is on the disks: all that was in the target's memory is gone, and
+	nothing of what it had answered a flush for may be. Disks and journal are files of
+	this machine. The last one is the negative control: a target that lets flushes pass
+	by what it has staged must be seen to lose data.
+
+	USAGE
+	boot_usage
+}
+
+# shellcheck source-path=SCRIPTDIR
+. "${BASH_SOURCE[0]%/*}/boot.sh"
+: "${times:=$((${#long} ? 20 : 2))}"
+RANDOM=$((seed % 32768))
+
+# How many events the journal has.
+events() {
+	local bytes
+	bytes=$(stat -c %s "$out/journal" 2>/dev/null) || bytes=0
+	echo $((bytes / 24))
+}
+
+# killed MODULE BEGIN: boot, and kill the machine some time after it began to write.
+killed() {
+	local machine until=$((300 + RANDOM % 1500))
+	# Before the machine is in the background, for what is found there to be its own.
+	boot_clean
+	boot "$1" "$2" kill &
+	machine=$!
+	until [[ $2 == create || -e $out/verdict ]] && (($(events) >= until)); do
+		if [[ ! -d /proc/$machine ]]; then
+			tail -n 20 "$out/vm/output"
+			return 1
+		fi
+		sleep 0.05
+	done
+	kill -KILL "$(<"$out/pid")" || return
+	wait "$machine"
+	echo "killed after $(events) events"
+}
+
+control=''
+[[ $module ]] || control=$("$here/mutant" flush-passes-staging "$kver") ||
+	die "the negative control cannot be built"
+
+# Each boot judges what the one before left.
+tap_plan $((2 * times + (${#control} ? 2 : 0)))
+tap_diag "seed $seed"
+tap_check "kernel $kernel: a machine is killed under load" killed "$module" create
+for ((i = 1; i <= times; i++)); do
+	if ((i < times)); then
+		tap_check "kernel $kernel: another is killed under load" killed "$module" judge
+	elif [[ $control ]]; then
+		tap_check "a machine with the control is killed under load" killed "$control" judge
+	else
+		boot "$module" judge stay
+	fi
+	verdict
+	tap_is "$VERDICT" "nothing lost" "kill $i: nothing that was flushed is lost"
+done
+if [[ $control ]]; then
+	boot '' judge stay
+	verdict
+	tap_is "$VERDICT" LOST "a target that lets flushes pass by staged data is found"
+fi
+boot_done

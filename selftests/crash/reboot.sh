@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# timeout: 600
+#
+# Machines that reboot with data staged, which nobody asked to be flushed.
+set -uo pipefail
+
+usage() {
+	cat <<-USAGE
+	Usage: reboot.sh [OPTION]...
+
+	Writes to the target in the test machine, reboots that as reboot(2) does, without a
+	sync, boots again and judges what is on the disks: all that had completed must be.
+	Then the same with the negative control, a target that does not hear of the reboot.
+
+	USAGE
+	boot_usage
+}
+
+# shellcheck source-path=SCRIPTDIR
+. "${BASH_SOURCE[0]%/*}/boot.sh"
+: "${times:=$((${#long} ? 5 : 1))}"
+
+# rebooted MODULE BEGIN: boot, write and reboot, with something staged.
+rebooted() {
+	boot "$1" "$2" reboot
+	cat "$out/vm/output" "$out/staged"
+	(($(<"$out/staged") > 1 << 20))
+}
+
+control=''
+[[ $module ]] || control=$("$here/mutant" reboot-ignored "$kver") ||
+	die "the negative control cannot be built"
+
+# Each boot judges what the one before left.
+tap_plan $((1 + 2 * times + (${#control} ? 1 : 0)))
+tap_diag "seed $seed"
+tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create
+for ((i = 1; i <= times; i++)); do
+	staged=$(<"$out/staged")
+	if ((i < times)); then
+		tap_check "kernel $kernel: another reboots with data staged" rebooted "$module" judge-all
+	elif [[ $control ]]; then
+		tap_check "a machine with the control reboots with data staged" rebooted "$control" judge-all
+	else
+		tap_check "the disks can be judged" boot "$module" judge-all stay
+	fi
+	verdict
+	tap_is "$VERDICT" "nothing lost" "reboot $i: nothing of $staged staged bytes is lost"
+	tap_diag "$(grep -h 'not clean' "$out/dmesg" || echo "the array was clean")"
+done
+if [[ $control ]]; then
+	boot '' judge-all stay
+	verdict
+	tap_is "$VERDICT" LOST "a target that does not hear of the reboot is found"
+fi
+boot_done
