@@ -4,6 +4,7 @@
 #   sudo make check     all tests, on kernels 6.1 and 6.12 (the last line counts them)
 #   sudo make check-long  longer, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
+#   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
 #   sudo make bench     the goals W1 to W9, measured beside raw md
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
