@@ -57,8 +57,8 @@ done
 kernel_dir=$("$here/../vm/fetch-kernel" "$kernel") || die "there is no kernel $kernel"
 kver=${kernel_dir##*/}
 
-{ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } >&2 ||
-	die "the programs or modules cannot be built, see above"
+log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1) ||
+	die "the programs or modules cannot be built: $log"
 arguments=()
 for case in "${cases[@]}"; do
 	case $case in
@@ -97,7 +97,12 @@ for case in "${cases[@]}"; do
 	dropped,*|swallowed,*)
 		tap_not_ok "$case: the loss is found" "it was not: no result of this run means anything"$'\n'"$verdict" ;;
 	*': nothing lost')
-		tap_ok "$case: nothing that was flushed is lost" ;;
+		# Disks that forgot nothing would not show what a flush is for.
+		if grep -q ', [1-9][0-9]* forgotten' "$out/$case.verdict"; then
+			tap_ok "$case: nothing that was flushed is lost"
+		else
+			tap_not_ok "$case: nothing that was flushed is lost" "but nothing else either"
+		fi ;;
 	*)	tap_not_ok "$case: nothing that was flushed is lost" "$verdict"$'\n'"all is kept in $out" ;;
 	esac
 done
