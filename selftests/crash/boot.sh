@@ -7,7 +7,7 @@
 boot_usage() {
 	cat <<-USAGE
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
-	  --long             many more times (CRASH_LONG says the same)
+	  --long             many more times (LONG says the same)
 	  --times N          how often
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --module DIR       take dm-fullstripe.ko from there, a folder under build/; then
@@ -27,7 +27,7 @@ die() {
 	exit 2
 }
 
-kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} long=${CRASH_LONG-} times='' module='' keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} long=${LONG-} times='' module='' keep=''
 while (($#)); do
 	case $1 in
 	--kernel|--seed|--times|--module)

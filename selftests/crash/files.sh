@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 900
+# long timeout: 10800
 #
 # Power cuts under file systems: recorded in the test machine, and judged here for
 # ext4, there for xfs. At each point the file system must be clean after its own
@@ -14,7 +15,7 @@ usage() {
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             more files, and every flush, FUA write and mark as a point
-	                     (CRASH_LONG says the same)
+	                     (LONG says the same)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --points N         how many points of ext4 (default 60)
 	  --keep             keep the logs when all is well
@@ -47,7 +48,7 @@ while (($#)); do
 	esac
 	shift
 done
-if [[ ${CRASH_LONG-} ]]; then
+if [[ ${LONG-} ]]; then
 	max=1000000 operations=2000
 fi
 [[ $seed =~ ^[0-9]+$ && $max =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of points are numbers"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 600
+# long timeout: 7200
 #
 # Power cuts of all members at one instant, which then have lost what was not flushed.
 set -uo pipefail
@@ -15,7 +16,7 @@ usage() {
 	swallowed (default: these). Needs the modules, built.
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
-	  --long             many more power cuts (CRASH_LONG says the same)
+	  --long             many more power cuts (LONG says the same)
 	  --rounds N         how many power cuts a case (default 4, long 40)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --module DIR       take dm-fullstripe.ko from there, a folder under build/
@@ -33,7 +34,7 @@ die() {
 	exit 2
 }
 
-kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} long=${CRASH_LONG-} rounds='' module='' keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} long=${LONG-} rounds='' module='' keep=''
 cases=()
 while (($#)); do
 	case $1 in

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 600
+# long timeout: 7200
 #
 # Machines that are killed while they write; what they were told is stable is there.
 set -uo pipefail

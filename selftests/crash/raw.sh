@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 900
+# long timeout: 10800
 #
 # Power cuts under a raw workload: recorded in the test machine, judged here at
 # every point of the log.
 set -uo pipefail
-: "${CRASH_LONG=}"
+: "${LONG=}"
 
 usage() {
 	cat <<-USAGE
@@ -16,7 +17,7 @@ usage() {
 	on this machine what a power cut leaves at each point. Needs the module, built.
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
-	  --long             more operations, and three seeds (CRASH_LONG says the same)
+	  --long             more operations, and three seeds (LONG says the same)
 	  --seed N           the first seed (default 1; CRASH_SEED says the same)
 	  --operations N     how many a scenario (default 700, long 4000)
 	  --module DIR       take dm-fullstripe.ko from there, a folder under build/
@@ -35,7 +36,7 @@ die() {
 	exit 2
 }
 
-kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} runs=$((${#CRASH_LONG} ? 3 : 1)) operations='' module='' keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} runs=$((${#LONG} ? 3 : 1)) operations='' module='' keep=''
 scenarios=()
 while (($#)); do
 	case $1 in
