@@ -4,6 +4,7 @@
  * deals with dm core's life cycle.
  */
 #include <linux/blkdev.h>
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/major.h>
 #include <linux/mm.h>
@@ -16,6 +17,9 @@
 
 /* Bios that destage can always have: it submits each before it asks for the next. */
 #define BIO_RESERVE 64
+
+/* After the last write before a reboot, as long as md itself waits then. */
+#define MD_CLEAN_MS 1000
 
 /**
  * fullstripe_remap() - point a bio of the target to the lower device.
@@ -153,10 +157,18 @@ static void init_geometry(const struct fullstripe *fs, const struct settings *s,
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
 {
 	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot);
+	bool staged = atomic_read(&fs->staging.copied);
 
 	/* From now on nothing is held: what comes later is written at once. */
 	atomic_inc(&fs->destager.drain);
 	destager_sync(fs);
+	/*
+	 * md heard of it first, and turned clean; these writes made it dirty again. It
+	 * turns clean when it sees that they are over, but nobody waits for its thread: an
+	 * array would be resynced for nothing, and a degraded one not start by itself.
+	 */
+	if (staged)
+		msleep(MD_CLEAN_MS);
 	return NOTIFY_DONE;
 }
 

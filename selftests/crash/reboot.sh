@@ -35,7 +35,7 @@ control=''
 	die "the negative control cannot be built"
 
 # Each boot judges what the one before left.
-tap_plan $((1 + 2 * times + (${#control} ? 1 : 0)))
+tap_plan $((2 + 2 * times + (${#control} ? 1 : 0)))
 tap_diag "seed $seed"
 tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create
 for ((i = 1; i <= times; i++)); do
@@ -49,7 +49,8 @@ for ((i = 1; i <= times; i++)); do
 	fi
 	verdict
 	tap_is "$VERDICT" "nothing lost" "reboot $i: nothing of $staged staged bytes is lost"
-	tap_diag "$(grep -h 'not clean' "$out/dmesg" || echo "the array was clean")"
+	# A resync is left frozen, so what comes up after later ones is not clean anyway.
+	((i > 1)) || tap_is "$(grep -c 'not clean' "$out/dmesg")" 0 "and the array is clean"
 done
 if [[ $control ]]; then
 	boot '' judge-all stay
