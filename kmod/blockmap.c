@@ -100,7 +100,8 @@ bool blockmap_hole_span(const unsigned long *map, u32 from, u32 to, u32 *first, 
 	from = find_next_zero_bit(map, to, from);
 	if (from >= to)
 		return false;
-	while (test_bit(to - 1, map))
+	/* Sectors may be staged meanwhile. */
+	while (to > from && test_bit(to - 1, map))
 		to--;
 	*first = from;
 	*end = to;
@@ -144,6 +145,7 @@ static u32 parity_runs(const unsigned long *map, u32 chunk, u32 stripe)
  * count and not the choice for each row, as md has it, since rows that lie together
  * are one request.
  *
+ * Context: @map may change meanwhile; then the answer is a guess.
  * Return: true if filling keeps the members busy for less time.
  */
 bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek)

@@ -256,24 +256,27 @@ static bool may_start(const struct destager *d)
 	return d->inflight < d->inflight_max;
 }
 
-/* Whether a group might be filled: a look at its blocks may still say otherwise. */
-static bool may_be_filled(struct destager *d, const struct stripe_group *group)
+/*
+ * Whether a group is better filled. Who waits for an urgent one shall not wait for what
+ * nobody asked for. An open group changes meanwhile: then this is a guess.
+ */
+static bool wants_fill(struct destager *d, const struct stripe_group *group)
 {
 	struct fullstripe *fs = fullstripe_of(d);
+	u64 seek = setting(fs, SETTING_SEEK_BYTES);
 
-	return group->copied && !group->failed && !group->plain && !is_whole(fs, group) &&
-	       setting(fs, SETTING_SEEK_BYTES);
+	return seek && group->copied && !READ_ONCE(group->urgent) && !group->failed &&
+	       !group->plain && !is_whole(fs, group) &&
+	       blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
+				  seek >> SECTOR_SHIFT);
 }
 
-/* Take the memory to fill a sealed group, if there is some and it pays. */
+/* Take the memory to fill a sealed group, if there is some and the group wants it. */
 static struct fill *take_fill(struct destager *d, const struct stripe_group *group)
 {
-	struct fullstripe *fs = fullstripe_of(d);
 	struct fill *fill;
 
-	if (!may_be_filled(d, group) || list_empty(&d->fills) ||
-	    !blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
-				setting(fs, SETTING_SEEK_BYTES) >> SECTOR_SHIFT))
+	if (list_empty(&d->fills) || !wants_fill(d, group))
 		return NULL;
 	fill = list_first_entry(&d->fills, struct fill, link);
 	list_del_init(&fill->link);
@@ -353,7 +356,7 @@ static void gather(struct destager *d, struct stripe_group *leader, struct rb_no
 /* Others are being filled: what can be filled soon is not written in part now. */
 static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 {
-	return list_empty(&d->fills) && may_be_filled(d, group);
+	return list_empty(&d->fills) && wants_fill(d, group);
 }
 
 /* Start writing an open group; false if something else must finish first. */
@@ -436,14 +439,17 @@ static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int 
 			group = tree_from(d, 0);
 			continue;
 		}
-		if ((wrapped && group->stripe >= begin) || awaits_fill(d, group))
+		if (wrapped && group->stripe >= begin)
 			return;
-		d->cursor = group->stripe + 1;
+		d->cursor = group->stripe;
 		if (group->epoch > epoch || (pass_recent && group->recent)) {
 			group->recent = false;
 			group = group_at(rb_next(&group->node));
 			continue;
 		}
+		if (awaits_fill(d, group))
+			return;
+		d->cursor++;
 		start(d, group);
 		/* Neighbours may have left with it. */
 		next = tree_from(d, d->cursor);
@@ -491,8 +497,11 @@ static void start_old(struct destager *d)
 	list_for_each_entry_safe(group, next, &d->live, live) {
 		if (!may_start(d) || !is_held_long(fs, group->born))
 			return;
-		if (group->state == GROUP_OPEN)
-			start(d, group);
+		if (group->state != GROUP_OPEN)
+			continue;
+		if (awaits_fill(d, group))
+			return;
+		start(d, group);
 	}
 }
 
@@ -761,6 +770,7 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 static void take_done(struct destager *d)
 {
 	struct llist_node *list = llist_reverse_order(llist_del_all(&d->done));
+	struct fullstripe *fs = fullstripe_of(d);
 	struct stripe_group *group, *next;
 
 	llist_for_each_entry_safe(group, next, list, done) {
@@ -774,6 +784,10 @@ static void take_done(struct destager *d)
 			take_written(d, group, filled);
 		} else if (filled) {
 			/* What nobody wrote may be to blame. */
+			count(fs, COUNT_DESTAGE_ERRORS, 1);
+			DMWARN_LIMIT("%s: stripe %llu cannot be written whole (%d): now in part",
+				     dm_table_device_name(fs->ti->table), group->stripe,
+				     blk_status_to_errno(group->status));
 			group->plain = true;
 			start_alone(d, group);
 		} else {
@@ -1061,7 +1075,7 @@ void destager_exit(struct fullstripe *fs)
 	cancel_delayed_work_sync(&d->alarm);
 	cancel_work_sync(&d->work);
 	cancel_delayed_work_sync(&d->alarm);
-	cancel_work_sync(&d->tell_work);
 	destroy_workqueue(d->wq);
+	cancel_work_sync(&d->tell_work);
 	fills_free(&d->fills);
 }

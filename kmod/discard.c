@@ -15,8 +15,17 @@
 
 #include "fullstripe.h"
 
-/* Stripes that one discard looks at; longer ones are cut. */
-#define DISCARD_STRIPES_MAX 1024
+/*
+ * Longer discards are cut: what is accepted for their stripes, and who flushes it, waits
+ * until the lower device is done; and each stripe is looked at.
+ */
+#define DISCARD_SECTORS_MAX	((64U << 20) >> SECTOR_SHIFT)
+#define DISCARD_STRIPES_MAX	1024U
+
+static u32 stripes_max(const struct geometry *geo)
+{
+	return clamp(DISCARD_SECTORS_MAX / geo->stripe_sectors, 1U, DISCARD_STRIPES_MAX);
+}
 
 /**
  * discards_setup() - make a target's list of discards.
@@ -120,7 +129,7 @@ int discard_map(struct fullstripe *fs, struct bio *bio)
 	u32 offset;
 
 	rcu_read_lock();
-	if (READ_ONCE(fs->staging.gate) == GATE_PASSING) {
+	if (staging_gate(fs) == GATE_PASSING) {
 		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
 		fullstripe_remap(fs, bio);
@@ -128,7 +137,7 @@ int discard_map(struct fullstripe *fs, struct bio *bio)
 	}
 	end = geometry_stripe(&fs->geo, sector + bio_sectors(bio) - 1, &offset) + 1;
 	first = geometry_stripe(&fs->geo, sector, &offset);
-	end = min(end, first + DISCARD_STRIPES_MAX);
+	end = min(end, first + stripes_max(&fs->geo));
 	mark(fs, io, first, end);
 	/* From here on the stripes do not change: the mark is waited for. */
 	rcu_read_unlock();

@@ -7,8 +7,9 @@
  *
  * A stripe is filled while its group is sealed and in the table. Until the group
  * leaves the table no write bypasses it to the stripe and no newer generation of the
- * stripe is sealed. So what was read stays what the lower device has, and writing it
- * back changes nothing.
+ * stripe is sealed. Writes that passed while the stripes changed are over before the
+ * destager, which was held back, seals anything. So what was read stays what the lower
+ * device has, and writing it back changes nothing.
  *
  * An error while reading is none of the writers': the stripe is then written in part.
  */

@@ -564,6 +564,13 @@ static inline void staging_touch(struct fullstripe *fs)
 		WRITE_ONCE(fs->staging.last_io, now);
 }
 
+/* In an RCU read section. */
+static inline enum staging_gate staging_gate(const struct fullstripe *fs)
+{
+	/* Pairs with the release in reopen(). */
+	return smp_load_acquire(&fs->staging.gate);
+}
+
 static inline struct shard *staging_shard(struct fullstripe *fs, u64 stripe)
 {
 	return &fs->staging.shards[hash_64(stripe, SHARD_BITS)];

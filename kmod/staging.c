@@ -551,7 +551,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	bool failing = atomic_read(&fs->destager.failing);
 	bool fua = bio->bi_opf & REQ_FUA;
 	/* Must not complete before it is on the lower device. */
-	bool through = fua || failing || READ_ONCE(st->gate) != GATE_OPEN;
+	bool through = fua || failing || staging_gate(fs) != GATE_OPEN;
 	bool copied = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
 	u32 sectors = bio_sectors(bio);
 	struct stripe_group *group, *older;
@@ -688,7 +688,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 		count(fs, COUNT_FUA_WRITES, 1);
 
 	rcu_read_lock();
-	if (READ_ONCE(fs->staging.gate) == GATE_PASSING) {
+	if (staging_gate(fs) == GATE_PASSING) {
 		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
 		count(fs, COUNT_BYPASSED_BYTES, (u64)sectors << SECTOR_SHIFT);
@@ -987,7 +987,8 @@ static void reopen(struct fullstripe *fs)
 	u8 old = st->generation;
 
 	WRITE_ONCE(fs->destager.held_back, true);
-	WRITE_ONCE(st->gate, GATE_OPEN);
+	/* Whoever stages sees the new stripes; and the destager, that it is held back. */
+	smp_store_release(&st->gate, GATE_OPEN);
 	synchronize_rcu();
 	WRITE_ONCE(st->generation, !old);
 	synchronize_rcu();

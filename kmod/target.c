@@ -159,6 +159,9 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot);
 	bool staged = atomic_read(&fs->staging.copied);
 
+	/* Then nothing is staged, and what lies below may be suspended as well. */
+	if (dm_suspended(fs->ti))
+		return NOTIFY_DONE;
 	/* From now on nothing is held: what comes later is written at once. */
 	atomic_inc(&fs->destager.drain);
 	destager_sync(fs);

@@ -187,6 +187,9 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 	if (r < 0 || data == 0)
 		return log_errno(ENODATA, "%s: no striped md array found below; say --set chunk_bytes=SIZE --set data_members=N [--set alignment_offset=SIZE]",
 				 device->node);
+	/* Without parity md reads nothing: there is nothing that filling could save. */
+	if (t->array.level < 4 || t->array.level > 6)
+		set_default(o, "seek_bytes", 0);
 	set_default(o, "chunk_bytes", t->array.chunk_bytes);
 	set_default(o, "data_members", data);
 	r = rule_stripe_bytes(&t->array, &stripe, NULL);

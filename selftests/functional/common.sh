@@ -12,6 +12,9 @@ HERE=${BASH_SOURCE[0]%/*}
 # shellcheck disable=SC2034 # used by who sources this
 STRESS=$RIG_TOP/build/selftests/functional/stress
 
+# What earlier scripts of this boot let the kernel say is not this one's.
+dmesg -C
+
 # The next script of this boot finds the machine as this one did.
 leave() {
 	rig_teardown
