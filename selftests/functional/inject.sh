@@ -22,6 +22,15 @@ sum() {
 	dd if="$1" bs=4k skip="$2" count="$3" iflag=direct status=none 2>/dev/null | md5sum
 }
 
+# thinly BLOCK: write so little of a stripe, here and there, that its holes are read to
+# write it whole, where they can be.
+thinly() {
+	local i
+	for ((i = $1; i < $1 + 16; i += 2)); do
+		put "$i" 1
+	done
+}
+
 reads() {
 	dd if="$1" of=/dev/null bs=4k skip="$2" count="$3" iflag=direct status=none 2>/dev/null
 }
@@ -36,15 +45,16 @@ heal() {
 	leave
 }
 
-tap_plan 15
+tap_plan 20
 trap heal EXIT
 rig_load_module
 
 rig_members 1 64 ram
 sectors=$(blockdev --getsz "${RIG_MEMBERS[0]}")
 dmsetup create low --table "0 $sectors dust ${RIG_MEMBERS[0]} 0 4096"
-rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000
-for block in 10 20 700; do
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 1048576
+stats=$(rig_sysfs fs0)/stats
+for block in 10 20 700 1285; do
 	dmsetup message low 0 addbadblock "$block" >/dev/null 2>&1
 done
 dmsetup message low 0 enable
@@ -67,6 +77,15 @@ put 640 64	# a whole stripe
 tap_check "a whole stripe over a bad block is written" fsync
 reads /dev/mapper/low 640 64
 tap_is $? 0 "and can be read below"
+thinly 1344
+tap_check "a thinly staged stripe is written" fsync
+tap_is "$(<"$stats/filled_stripes")" 1 "filled"
+thinly 1280
+tap_check "one with a bad block in its holes too" fsync
+tap_is "$(<"$stats/filled_stripes")" 1 "but not filled"
+# A write would mend it, with what nobody wrote.
+reads /dev/mapper/low 1285 1
+tap_is $? 1 "the bad block is as bad as before"
 tap_is "$(state)" ok "nothing of this is a failure of the target"
 tap_check "the target can be removed" rig_target_remove fs0
 rig_teardown
