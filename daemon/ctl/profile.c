@@ -2,28 +2,26 @@
 /* fullstripectl profile: the five characteristics of a recorded workload. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
-#include "lib/merge.h"
 #include "lib/profile.h"
 #include "lib/render.h"
 #include "lib/units.h"
+#include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct merge *, merge_free)
 DEFINE_CLEANUP(struct profile *, profile_free)
+DEFINE_CLEANUP(struct recording *, recording_close)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
 struct options {
@@ -63,8 +61,6 @@ static uint64_t parse_size(const char *option, const char *text, struct argp_sta
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	unsigned int major, minor;
-	int end = 0;
 
 	switch (key) {
 	case OPTION_STRIPE:
@@ -74,10 +70,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->profile.offset_bytes = parse_size("start", arg, state);
 		return 0;
 	case OPTION_DEVICE:
-		if (sscanf(arg, "%4u:%7u%n", &major, &minor, &end) != 2 || arg[end] ||
-		    major >= 1 << 12 || minor >= 1 << 20)
+		if (!recording_parse_device(arg, &o->device))
 			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
-		o->device = major << 20 | minor;
 		o->has_device = true;
 		return 0;
 	case OPTION_JSON:
@@ -102,49 +96,19 @@ static const struct argp parser = {
 	.doc = "Print the profile of the workload in blktrace recordings, for each device in them. FILEs are merged by time.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
 };
 
-static ssize_t fill_from_file(void *source, void *space, size_t room)
-{
-	const int *fd = source;
-	ssize_t n;
-
-	do {
-		n = read(*fd, space, room);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
-static int read_all(struct merge *merge, const struct options *o, struct profile *profile)
+static int read_all(struct recording *recording, const struct options *o, struct profile *profile)
 {
 	struct trace_event event;
 	int r;
 
-	while ((r = merge_next(merge, UINT64_MAX, &event)) > 0) {
+	while ((r = recording_next(recording, &event)) > 0) {
 		if (o->has_device && event.device != o->device)
 			continue;
 		r = profile_add(profile, &event);
 		if (r < 0)
-			return r;
+			return log_errno(r, "the recording cannot be read");
 	}
 	return r;
-}
-
-/* Tell of each file that was not sound. Return: whether all were. */
-static bool report_problems(const struct options *o, const struct merge *merge,
-			    struct profile *profile)
-{
-	bool sound = true;
-	char text[512];
-
-	for (size_t i = 0; i < o->n_files; i++) {
-		const struct trace_decoder *d = merge_decoder(merge, i);
-
-		profile_add_lost(profile, d->lost);
-		if (trace_problem_describe(d, text, sizeof(text)) < 0) {
-			log_warning("%s: %s", o->files[i], text);
-			sound = false;
-		}
-	}
-	return sound;
 }
 
 __printf(3, 4)
@@ -277,38 +241,35 @@ static int print_json(const struct profile *profile)
 	return 0;
 }
 
-static int profile_files(const struct options *o, int *fds)
+int verb_profile(int argc, char **argv)
 {
-	_cleanup_(merge_freep) struct merge *merge = NULL;
+	_cleanup_(recording_closep) struct recording *recording = NULL;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct options o = { .n_files = 0 };
+	uint64_t lost;
 	bool sound;
 	int r;
 
-	r = profile_new(&o->profile, &profile);
-	if (r == 0)
-		r = merge_new(fill_from_file, &merge);
-	for (size_t i = 0; i < o->n_files && r == 0; i++) {
-		fds[i] = open(o->files[i], O_RDONLY | O_CLOEXEC);
-		if (fds[i] < 0) {
-			log_errno(errno, "%s", o->files[i]);
-			return EXIT_FAILED;
-		}
-		r = merge_add(merge, &fds[i]);
-	}
-	if (r == 0)
-		r = read_all(merge, o, profile);
+	argp_parse(&parser, argc, argv, 0, NULL, &o);
+	r = profile_new(&o.profile, &profile);
 	if (r < 0) {
-		log_errno(r, "the recording cannot be read");
+		log_errno(r, "profile");
 		return EXIT_FAILED;
 	}
+	r = recording_open(o.files, o.n_files, &recording);
+	if (r == 0)
+		r = read_all(recording, &o, profile);
+	if (r < 0)
+		return EXIT_FAILED;
 
-	sound = report_problems(o, merge, profile);
+	sound = recording_is_sound(recording, &lost);
+	profile_add_lost(profile, lost);
 	if (profile_events_elsewhere(profile) > 0)
 		log_warning("%llu events of more than %d devices are left out, see --device",
 			    (unsigned long long)profile_events_elsewhere(profile),
 			    PROFILE_DEVICES_MAX);
 	if (profile_devices(profile) > 0) {
-		r = o->json ? print_json(profile) : print_tables(profile);
+		r = o.json ? print_json(profile) : print_tables(profile);
 		if (r < 0) {
 			log_errno(r, "the profile cannot be printed");
 			return EXIT_FAILED;
@@ -317,28 +278,8 @@ static int profile_files(const struct options *o, int *fds)
 	if (!sound)
 		return EXIT_BAD_TRACE;
 	if (profile_devices(profile) == 0) {
-		log_warning("nothing was recorded%s", o->has_device ? " of this device" : "");
+		log_warning("nothing was recorded%s", o.has_device ? " of this device" : "");
 		return EXIT_NOTHING;
 	}
 	return EXIT_DONE;
-}
-
-int verb_profile(int argc, char **argv)
-{
-	struct options o = { .n_files = 0 };
-	_cleanup_free_ int *fds = NULL;
-	int code;
-
-	argp_parse(&parser, argc, argv, 0, NULL, &o);
-	fds = malloc(o.n_files * sizeof(*fds));
-	if (!fds) {
-		log_errno(ENOMEM, "profile");
-		return EXIT_FAILED;
-	}
-	for (size_t i = 0; i < o.n_files; i++)
-		fds[i] = -1;
-	code = profile_files(&o, fds);
-	for (size_t i = 0; i < o.n_files; i++)
-		closep(&fds[i]);
-	return code;
 }

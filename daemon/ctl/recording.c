@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/merge.h"
+#include "recording.h"
+#include "src/log.h"
+
+/* How far it has come is told after a while, and not again at once. */
+#define PROGRESS_NS		500000000ull
+#define PROGRESS_EVENTS		16384
+
+struct file {
+	struct recording *recording;
+	const char *name;
+	int fd;
+};
+
+struct recording {
+	struct merge *merge;
+	uint64_t bytes, bytes_read, events;
+	uint64_t told_at;
+	bool tells, told;
+	size_t n;
+	struct file files[];
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static ssize_t fill_from_file(void *source, void *space, size_t room)
+{
+	const struct file *file = source;
+	ssize_t n;
+
+	do {
+		n = read(file->fd, space, room);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	file->recording->bytes_read += n;
+	return n;
+}
+
+static int add_file(struct recording *r, const char *name)
+{
+	struct file *file = &r->files[r->n];
+	struct stat st;
+	int error;
+
+	*file = (struct file) { .recording = r, .name = name };
+	file->fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (file->fd < 0)
+		return log_errno(errno, "%s", name);
+	r->n++;
+	if (fstat(file->fd, &st) == 0 && S_ISREG(st.st_mode))
+		r->bytes += st.st_size;
+	error = merge_add(r->merge, file);
+	return error < 0 ? log_errno(error, "%s", name) : 0;
+}
+
+/**
+ * recording_open() - open files to be merged by time
+ * @files: their names
+ * @n: how many
+ * @ret: the recording
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int recording_open(char **files, size_t n, struct recording **ret)
+{
+	struct recording *r = calloc(1, sizeof(*r) + n * sizeof(r->files[0]));
+	int error;
+
+	if (!r)
+		return log_errno(ENOMEM, "the recording");
+	error = merge_new(fill_from_file, &r->merge);
+	if (error < 0)
+		log_errno(error, "the recording");
+	for (size_t i = 0; i < n && error == 0; i++)
+		error = add_file(r, files[i]);
+	if (error < 0) {
+		recording_close(r);
+		return error;
+	}
+	r->tells = isatty(STDERR_FILENO) && r->bytes > 0;
+	r->told_at = now();
+	*ret = r;
+	return 0;
+}
+
+/**
+ * recording_close() - close the files
+ * @r: the recording or NULL
+ *
+ * Return: NULL.
+ */
+struct recording *recording_close(struct recording *r)
+{
+	if (!r)
+		return NULL;
+	merge_free(r->merge);
+	for (size_t i = 0; i < r->n; i++)
+		close(r->files[i].fd);
+	free(r);
+	return NULL;
+}
+
+static void tell_progress(struct recording *r)
+{
+	uint64_t time = now();
+
+	if (time - r->told_at < PROGRESS_NS)
+		return;
+	fprintf(stderr, "\r%3.0f %% of the recording read", 100.0 * r->bytes_read / r->bytes);
+	r->told_at = time;
+	r->told = true;
+}
+
+/**
+ * recording_next() - the next event
+ * @r: the recording
+ * @ret: the event
+ *
+ * A terminal on standard error is told how far it has come, if that takes long.
+ *
+ * Return: 1, 0 at the end, or a negative errno, which has been logged.
+ */
+int recording_next(struct recording *r, struct trace_event *ret)
+{
+	int more = merge_next(r->merge, UINT64_MAX, ret);
+
+	if (r->tells && more > 0 && ++r->events % PROGRESS_EVENTS == 0)
+		tell_progress(r);
+	if (r->told && more <= 0) {
+		fputs("\r\033[K", stderr);
+		r->told = false;
+	}
+	return more < 0 ? log_errno(more, "the recording cannot be read") : more;
+}
+
+/**
+ * recording_is_sound() - say of each file what was wrong with it
+ * @r: the recording, read to its end
+ * @lost: records that the kernel had to drop
+ *
+ * Return: whether all was right.
+ */
+bool recording_is_sound(const struct recording *r, uint64_t *lost)
+{
+	bool sound = true;
+	char text[512];
+
+	*lost = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct trace_decoder *d = merge_decoder(r->merge, i);
+
+		*lost += d->lost;
+		if (trace_problem_describe(d, text, sizeof(text)) < 0) {
+			log_warning("%s: %s", r->files[i].name, text);
+			sound = false;
+		}
+	}
+	return sound;
+}
+
+/**
+ * recording_parse_device() - "254:0"
+ * @text: major and minor number
+ * @ret: as events have it
+ *
+ * Return: whether it is a device number.
+ */
+bool recording_parse_device(const char *text, uint32_t *ret)
+{
+	unsigned int major, minor;
+	int end = 0;
+
+	if (sscanf(text, "%4u:%7u%n", &major, &minor, &end) != 2 || text[end] ||
+	    major >= 1 << 12 || minor >= 1 << 20)
+		return false;
+	*ret = major << 20 | minor;
+	return true;
+}
