@@ -8,5 +8,6 @@ int verb_list(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_remove(int argc, char **argv);
 int verb_rule(int argc, char **argv);
+int verb_simulate(int argc, char **argv);
 
 #endif

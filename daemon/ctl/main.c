@@ -20,6 +20,7 @@ static const struct verb {
 	{ "remove", "take a fullstripe device away, its data stays on the array", verb_remove },
 	{ "list", "the fullstripe devices and what they are set to", verb_list },
 	{ "profile", "the five characteristics of a recorded workload", verb_profile },
+	{ "simulate", "what other sizes would have made of a recorded workload", verb_simulate },
 	{ "rule", "stripe width and cluster size, with the sum", verb_rule },
 };
 
