@@ -15,6 +15,22 @@ STRESS=$RIG_TOP/build/selftests/functional/stress
 # What earlier scripts of this boot let the kernel say is not this one's.
 dmesg -C
 
+# slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
+# as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
+slow_lower() {
+	rig_members 1 64 ram || return
+	lower=${RIG_MEMBERS[0]}
+	sectors=$(blockdev --getsz "$lower")
+	dmsetup create slow --table "0 $sectors linear $lower 0"
+	dmsetup create low --table "0 $sectors linear /dev/mapper/slow 0"
+	slow_inflight=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/inflight
+}
+
+# under_way: how many requests "low" has been sent and not answered.
+under_way() {
+	awk '{ print $1 + $2 }' "$slow_inflight"
+}
+
 # The next script of this boot finds the machine as this one did.
 leave() {
 	rig_teardown

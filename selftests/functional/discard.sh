@@ -85,18 +85,8 @@ tap_check "and while the stripes change" bash -c '
 rig_target_remove fs0
 rig_teardown
 
-# A device below that keeps what it is sent for as long as "slow" is suspended; what
-# is under way is counted on "low".
-rig_members 1 64 ram
-lower=${RIG_MEMBERS[0]}
-sectors=$(blockdev --getsz "$lower")
-dmsetup create slow --table "0 $sectors linear $lower 0"
-dmsetup create low --table "0 $sectors linear /dev/mapper/slow 0"
-inflight=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/inflight
+slow_lower
 rig_target fs0 /dev/mapper/low "${geometry[@]}" hold_ms 1
-under_way() {
-	awk '{ print $1 + $2 }' "$inflight"
-}
 # The kernel locks the node that it discards on.
 dmsetup create other --table "0 $sectors linear /dev/mapper/fs0 0"
 dmsetup suspend --nolockfs slow

@@ -18,19 +18,9 @@ map() {
 
 tap_plan 8
 rig_load_module
-# A device below that keeps what it is sent for as long as "slow" is suspended; what
-# is under way is counted on "low".
-rig_members 1 64 ram
-lower=${RIG_MEMBERS[0]}
-sectors=$(blockdev --getsz "$lower")
-dmsetup create slow --table "0 $sectors linear $lower 0"
-dmsetup create low --table "0 $sectors linear /dev/mapper/slow 0"
-inflight=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/inflight
+slow_lower
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 3 seek_bytes 0 hold_ms 1
 stats=$(rig_sysfs fs0)/stats
-under_way() {
-	awk '{ print $1 + $2 }' "$inflight"
-}
 dmsetup suspend --nolockfs slow
 # A read that is sent there, and should not be, waits too; but not for ever.
 (for ((i = 0; i < 60; i++)); do sleep 1; done; dmsetup resume slow) &
