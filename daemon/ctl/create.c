@@ -188,7 +188,7 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 		return log_errno(ENODATA, "%s: no striped md array found below; say --set chunk_bytes=SIZE --set data_members=N [--set alignment_offset=SIZE]",
 				 device->node);
 	/* Without parity md reads nothing: there is nothing that filling could save. */
-	if (t->array.level < 4 || t->array.level > 6)
+	if (rule_parity_members(t->array.level) == 0)
 		set_default(o, "seek_bytes", 0);
 	set_default(o, "chunk_bytes", t->array.chunk_bytes);
 	set_default(o, "data_members", data);

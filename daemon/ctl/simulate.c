@@ -173,7 +173,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_LEVEL:
 		level = parse_number("level", arg, 4, 6, state);
-		o->parity = level == 6 ? 2 : 1;
+		o->parity = rule_parity_members(level);
 		return 0;
 	case OPTION_CHUNK:
 		set_size(o, SETTING_CHUNK_BYTES, "chunk", arg, state);
@@ -297,7 +297,7 @@ static int take_array(struct options *o, const struct topology *t, const char *n
 	unsigned int data;
 	int r;
 
-	if (t->array.level != 4 && t->array.level != 5 && t->array.level != 6)
+	if (rule_parity_members(t->array.level) == 0)
 		return log_errno(EMEDIUMTYPE, "%s lies on no RAID4, RAID5 or RAID6: nothing is read before a write there",
 				 node);
 	r = rule_data_members(&t->array, &data);
@@ -305,7 +305,7 @@ static int take_array(struct options *o, const struct topology *t, const char *n
 		return log_errno(r, "%s: RAID%d of %u members", node, t->array.level,
 				 t->array.members);
 	if (!o->parity)
-		o->parity = t->array.members - data;
+		o->parity = rule_parity_members(t->array.level);
 	take(o, SETTING_CHUNK_BYTES, t->array.chunk_bytes);
 	if (o->stripes.n == 0)
 		take(o, SETTING_DATA_MEMBERS, data);

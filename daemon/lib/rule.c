@@ -34,7 +34,13 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return rest ? value - rest + unit : value;
 }
 
-static unsigned int parity_members(int level)
+/**
+ * rule_parity_members() - chunks of parity in a stripe
+ * @level: a RAID level, or RULE_LEVEL_NONE
+ *
+ * Return: 1 or 2; 0 if the level has no parity.
+ */
+unsigned int rule_parity_members(int level)
 {
 	return level == 6 ? 2 : level == 4 || level == 5;
 }
@@ -253,7 +259,7 @@ uint64_t rule_misaligned_by(uint64_t start, uint64_t stripe_bytes)
  */
 int rule_row_cost(const struct rule_array *array, unsigned int dirty, struct rule_row_cost *ret)
 {
-	unsigned int parity = parity_members(array->level), data, rmw, rcw;
+	unsigned int parity = rule_parity_members(array->level), data, rmw, rcw;
 	int r;
 
 	r = rule_data_members(array, &data);

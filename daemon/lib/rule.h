@@ -85,6 +85,7 @@ struct rule_water_marks {
 	uint64_t low;
 };
 
+unsigned int rule_parity_members(int level);
 int rule_data_members(const struct rule_array *array, unsigned int *ret);
 int rule_stripe_bytes(const struct rule_array *array, uint64_t *ret, struct rule_sum *sum);
 uint64_t rule_cluster_bytes(uint64_t bandwidth, uint64_t stripe_bytes,
