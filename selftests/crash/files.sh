@@ -95,7 +95,7 @@ judge_ext4() {
 }
 
 make -s -C "$here" || die "the programs cannot be built, see above"
-limit=$((300 + operations / 2))
+limit=$(((300 + operations / 2) * ${TIME_SCALE:-1}))
 out=$bin/files.$kernel.$seed.$$
 work=$(mktemp -d "${TMPDIR:-/tmp}/crash.XXXXXX")
 base=$work/base disk=$work/disk tree=$work/tree

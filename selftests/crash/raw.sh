@@ -76,7 +76,7 @@ record() {
 }
 
 make -s -C "$here" || die "the programs cannot be built, see above"
-limit=$((120 + ${#scenarios[@]} * (30 + operations / 8)))
+limit=$(((120 + ${#scenarios[@]} * (30 + operations / 8)) * ${TIME_SCALE:-1}))
 
 tap_plan $((runs * (1 + ${#scenarios[@]})))
 for ((run = 0; run < runs; run++, seed++)); do
