@@ -13,4 +13,6 @@ typedef uint32_t u32;
 typedef int64_t s64;
 typedef unsigned long long u64;
 
+#define U64_MAX (~0ULL)
+
 #endif
