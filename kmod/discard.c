@@ -76,6 +76,7 @@ static void mark(struct fullstripe *fs, struct fullstripe_io *io, u64 first, u64
 	spin_lock_irqsave(&fs->discards.lock, flags);
 	list_add(&discard->link, &fs->discards.list);
 	spin_unlock_irqrestore(&fs->discards.lock, flags);
+	prefetch_forget(fs, first, end);
 }
 
 /* Give up the stripes from @end on. */
@@ -104,6 +105,7 @@ void discard_end(struct fullstripe *fs, struct fullstripe_io *io)
 	unsigned long flags;
 	bool awaited;
 
+	prefetch_forget(fs, io->discard.first, io->discard.end);
 	spin_lock_irqsave(&fs->discards.lock, flags);
 	list_del(&io->discard.link);
 	awaited = io->discard.awaited;

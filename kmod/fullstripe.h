@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of the module share: one target instance and the calls between
- * the rooms. From the top down: target, sysfs, destage, fill, discard, staging; each knows only
- * those below it, but for the notices that staging sends up to destage.
+ * the rooms. From the top down: target, sysfs, destage, fill, discard, staging, prefetch; each
+ * knows only those below it, but for the notices that staging sends up to destage.
  */
 #ifndef FULLSTRIPE_H
 #define FULLSTRIPE_H
@@ -20,6 +20,7 @@
 #include "geometry.h"
 #include "pool.h"
 #include "settings.h"
+#include "streams.h"
 
 #define DM_MSG_PREFIX "fullstripe"
 
@@ -30,6 +31,7 @@
 
 #define SHARD_BITS	6
 #define BUCKET_BITS	4
+#define READ_BUCKET_BITS 8
 
 /**
  * enum group_state - the life of a stripe group.
@@ -307,6 +309,52 @@ struct staging {
 };
 
 /**
+ * struct prefetch - what is read ahead for streams of small reads.
+ * @off: nothing is; written under @lock, also read without.
+ * @nr_kept: clusters in the table; also read without @lock.
+ * @wq: its own: those who sleep there are no destager's business.
+ * @readers: who read ahead for the streams, by their index.
+ * @age: gives memory back that is not used any more.
+ * @idle: woken when a cluster has become free.
+ *
+ * Under @lock, which is taken from interrupts, inside a shard's lock:
+ * @streams: who reads; NULL until it is allocated.
+ * @step_sectors: what is read at a time; changes only while @off.
+ * @max_clusters: steps that there is memory for; changes only while @off.
+ * @begin: first position that may be read ahead; changes only while @off.
+ * @end: the one behind the last; changes only while @off.
+ * @stops: how often it was stopped and not yet started.
+ * @nr_clusters: those that exist.
+ * @nr_reading: those that are being read.
+ * @buckets: those in the table, by step.
+ * @kept: those in the table that were not read to their end, oldest first.
+ * @consumed: those in the table that were.
+ * @free: those that are neither in the table nor used.
+ */
+struct prefetch {
+	spinlock_t lock;	/* see above */
+	bool off;
+	atomic_t nr_kept;
+	struct workqueue_struct *wq;
+	struct reader *readers;
+	struct delayed_work age;
+	wait_queue_head_t idle;
+
+	struct streams *streams;
+	u32 step_sectors;
+	unsigned int max_clusters;
+	u64 begin;
+	u64 end;
+	unsigned int stops;
+	unsigned int nr_clusters;
+	unsigned int nr_reading;
+	struct hlist_head buckets[1 << READ_BUCKET_BITS];
+	struct list_head kept;
+	struct list_head consumed;
+	struct list_head free;
+};
+
+/**
  * enum destager_settled - what a run of the destager's work left behind.
  * @UNSETTLED: something is still to be written, or being written.
  * @SETTLED_EMPTY: nothing is staged, held or parked.
@@ -418,6 +466,9 @@ struct destager {
  * @COUNT_FUA_WRITES: writes with FUA.
  * @COUNT_PARKED: writes that had to wait for memory.
  * @COUNT_DESTAGE_ERRORS: stripes that could not be written, each try.
+ * @COUNT_PREFETCHED_BYTES: read ahead.
+ * @COUNT_PREFETCH_HIT_BYTES: reads that were answered from that.
+ * @COUNT_PREFETCH_WASTED_BYTES: read ahead and given up before anybody read it.
  * @NR_COUNTERS: how many there are.
  */
 enum counter {
@@ -434,6 +485,9 @@ enum counter {
 	COUNT_FUA_WRITES,
 	COUNT_PARKED,
 	COUNT_DESTAGE_ERRORS,
+	COUNT_PREFETCHED_BYTES,
+	COUNT_PREFETCH_HIT_BYTES,
+	COUNT_PREFETCH_WASTED_BYTES,
 	NR_COUNTERS,
 };
 
@@ -452,6 +506,7 @@ struct counters {
  * @around: what they were completed from.
  * @geo: the stripes; changes only while the gate is passing.
  * @staging: accepted writes.
+ * @prefetch: reads before they are asked for.
  * @discards: discards in flight.
  * @destager: writes them.
  * @bios: bios for destaging.
@@ -469,6 +524,7 @@ struct fullstripe {
 	struct surroundings around;
 	struct geometry geo;
 	struct staging staging;
+	struct prefetch prefetch;
 	struct discards discards;
 	struct destager destager;
 	struct bio_set bios;
@@ -532,6 +588,18 @@ void discards_setup(struct discards *discards);
 bool discards_meet(struct discards *discards, u64 stripe);
 int discard_map(struct fullstripe *fs, struct bio *bio);
 void discard_end(struct fullstripe *fs, struct fullstripe_io *io);
+
+/* prefetch.c */
+void prefetch_setup(struct prefetch *pf);
+int prefetch_init(struct fullstripe *fs);
+void prefetch_exit(struct fullstripe *fs);
+void prefetch_start(struct fullstripe *fs);
+void prefetch_stop(struct fullstripe *fs);
+int prefetch_read(struct fullstripe *fs, struct bio *bio);
+void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors);
+unsigned int prefetch_active_streams(struct fullstripe *fs);
+u64 prefetch_reading_bytes(struct fullstripe *fs);
+void prefetch_forget(struct fullstripe *fs, u64 stripe, u64 end);
 
 /* staging.c */
 void staging_setup(struct fullstripe *fs);

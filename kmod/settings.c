@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "settings.h"
+#include "streams.h"
 
 /* Rows of RAID5 are 4 KiB of each member: a chunk is made of whole ones. */
 #define ROW_BYTES		4096U
@@ -25,6 +26,10 @@
 /* 200 I/Os a second at 200 MB/s; and some 30 000 at 500 MB/s. */
 #define SEEK_BYTES_ROTATING	(1024U << 10)
 #define SEEK_BYTES_SOLID	(16U << 10)
+#define STREAMS_DEFAULT		128
+#define READ_CLUSTER_MAX	(64U << 20)
+/* The most that is read ahead and kept unless it is told otherwise. */
+#define PREFETCH_DEFAULT_MAX	(512ULL << 20)
 /* The most that staging takes unless it is told otherwise. */
 #define HIGH_WATER_DEFAULT_MAX	(256ULL << 20)
 
@@ -78,6 +83,26 @@ static const struct {
 		"seek_bytes",
 		"seek_bytes: not a number of bytes from 0 to 67108864",
 		0, SEEK_BYTES_MAX,
+	},
+	[SETTING_STREAMS] = {
+		"streams",
+		"streams: not a number from 0 to 1024",
+		0, STREAMS_MAX,
+	},
+	[SETTING_READ_PREF_IO] = {
+		"read_pref_io",
+		"read_pref_io: not a multiple of 4096 from 4096 to 67108864",
+		ROW_BYTES, READ_CLUSTER_MAX,
+	},
+	[SETTING_READ_NSTREAM] = {
+		"read_nstream",
+		"read_nstream: not a number from 1 to 1024",
+		1, DATA_MEMBERS_MAX,
+	},
+	[SETTING_PREFETCH_BYTES] = {
+		"prefetch_bytes",
+		"prefetch_bytes: not a number of bytes from two read clusters to half of the memory",
+		2 * ROW_BYTES, 1ULL << 50,
 	},
 	[SETTING_MODE] = {
 		"mode",
@@ -280,6 +305,41 @@ static int complete_water_marks(struct settings *s, const struct surroundings *a
 	return 0;
 }
 
+/* VxFS has it so: what its readers prefer, times how much of that at once. */
+static int complete_prefetch(struct settings *s, const struct surroundings *around,
+			     const char **error)
+{
+	u64 *v = s->value;
+
+	if (!given(s, SETTING_STREAMS))
+		v[SETTING_STREAMS] = STREAMS_DEFAULT;
+	if (!given(s, SETTING_READ_PREF_IO))
+		v[SETTING_READ_PREF_IO] = v[SETTING_CHUNK_BYTES];
+	if (!given(s, SETTING_READ_NSTREAM))
+		v[SETTING_READ_NSTREAM] = v[SETTING_DATA_MEMBERS];
+	if (!divides(ROW_BYTES, v[SETTING_READ_PREF_IO])) {
+		*error = keys[SETTING_READ_PREF_IO].expect;
+		return -EINVAL;
+	}
+	if (settings_read_cluster(s) > READ_CLUSTER_MAX) {
+		*error = "read_nstream: times read_pref_io it is over 67108864";
+		return -ERANGE;
+	}
+	if (!divides(v[SETTING_STRIPE_BYTES], settings_read_cluster(s))) {
+		*error = "read_nstream: times read_pref_io it is no multiple of the stripe width";
+		return -EINVAL;
+	}
+	if (!given(s, SETTING_PREFETCH_BYTES))
+		v[SETTING_PREFETCH_BYTES] = max(min(around->ram_bytes / 8, PREFETCH_DEFAULT_MAX),
+						2 * settings_read_cluster(s));
+	if (v[SETTING_PREFETCH_BYTES] < 2 * settings_read_cluster(s) ||
+	    v[SETTING_PREFETCH_BYTES] > around->ram_bytes / 2) {
+		*error = keys[SETTING_PREFETCH_BYTES].expect;
+		return -ERANGE;
+	}
+	return 0;
+}
+
 /**
  * settings_complete() - fill in what was not given and check it all together.
  * @s: the settings; what was not given is overwritten, also on failure.
@@ -297,6 +357,8 @@ int settings_complete(struct settings *s, const struct surroundings *around, con
 		r = complete_cluster(s, error);
 	if (!r)
 		r = complete_water_marks(s, around, error);
+	if (!r)
+		r = complete_prefetch(s, around, error);
 	if (r)
 		return r;
 	if (!given(s, SETTING_HOLD_MS))
@@ -318,6 +380,7 @@ int settings_complete(struct settings *s, const struct surroundings *around, con
  *
  * A new stripe width keeps the chunk, changes the number of data members, and takes
  * the cluster up to a multiple of itself, or down to one where that is over the most.
+ * What is read ahead becomes one stripe again where it is no multiple of it.
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
@@ -336,6 +399,8 @@ int settings_change(struct settings *s, enum setting key, const char *text,
 		s->given &= ~(1UL << SETTING_DATA_MEMBERS);
 		*cluster = min(DIV64_U64_ROUND_UP(*cluster, stripe),
 			       div64_u64(CLUSTER_BYTES_MAX, stripe)) * stripe;
+		if (!divides(stripe, settings_read_cluster(s)))
+			s->given &= ~(1UL << SETTING_READ_PREF_IO | 1UL << SETTING_READ_NSTREAM);
 	}
 	return settings_complete(s, around, error);
 }

@@ -19,6 +19,10 @@ enum setting {
 	SETTING_LOW_WATER_BYTES,
 	SETTING_HOLD_MS,
 	SETTING_SEEK_BYTES,
+	SETTING_STREAMS,
+	SETTING_READ_PREF_IO,
+	SETTING_READ_NSTREAM,
+	SETTING_PREFETCH_BYTES,
 	SETTING_MODE,
 	NR_SETTINGS,
 };
@@ -62,6 +66,12 @@ struct surroundings {
 	u64 partition_bytes;
 	bool rotational;
 };
+
+/* What is read ahead at a time. */
+static inline u64 settings_read_cluster(const struct settings *s)
+{
+	return s->value[SETTING_READ_PREF_IO] * s->value[SETTING_READ_NSTREAM];
+}
 
 const char *setting_name(enum setting key);
 const char *setting_mode_name(u64 mode);

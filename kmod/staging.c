@@ -252,6 +252,8 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
 	bool unused;
 
 	spin_lock_irq(&shard->lock);
+	/* Who does not find it here finds on the lower device what it held. */
+	prefetch_forget(fs, group->stripe, group->stripe + 1);
 	if (!hlist_unhashed(&group->hash))
 		hlist_del_init(&group->hash);
 	group->state = GROUP_WRITTEN;
@@ -423,6 +425,7 @@ static void mark_bypass(struct fullstripe *fs, struct shard *shard, struct fulls
 	bypass->awaited = false;
 	list_add(&bypass->link, &shard->bypasses);
 	atomic_inc(&fs->staging.bypasses);
+	prefetch_forget(fs, stripe, stripe + 1);
 }
 
 /* Mark up to @max stripes from @stripe on that no group exists for. */
@@ -466,9 +469,11 @@ static void end_bypass(struct fullstripe *fs, struct fullstripe_io *io)
 	unsigned int i;
 
 	for (i = 0; i < io->nr_bypass; i++) {
-		struct shard *shard = staging_shard(fs, io->bypass[i].stripe);
+		u64 stripe = io->bypass[i].stripe;
+		struct shard *shard = staging_shard(fs, stripe);
 		unsigned long flags;
 
+		prefetch_forget(fs, stripe, stripe + 1);
 		spin_lock_irqsave(&shard->lock, flags);
 		list_del(&io->bypass[i].link);
 		awaited |= io->bypass[i].awaited;
@@ -589,6 +594,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		io->kind = IO_HELD;
 		io->group = group;
 		insert_held(&group->held, bio);
+		prefetch_forget(fs, stripe, stripe + 1);
 		mark_dirty(fs, group, first, sectors, urgent);
 		spin_unlock_irqrestore(&shard->lock, flags);
 		rcu_read_unlock();
@@ -871,7 +877,7 @@ bool staging_holds(struct fullstripe *fs, u64 stripe)
  */
 
 /**
- * staging_read() - take a read: from staging what is staged, else from below.
+ * staging_read() - take a read: from staging what is staged, else as prefetch_read().
  * @fs: the target.
  * @bio: the read; cut with dm_accept_partial_bio() where the source changes.
  *
@@ -883,6 +889,7 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
 	u32 sectors = bio_sectors(bio);
 	u32 done = 0;
+	int r;
 
 	/* Within one read section, so that the stripes do not change in between. */
 	rcu_read_lock();
@@ -914,6 +921,7 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 		group = source == SOURCE_OPEN ? open : older;
 		group->pins++;
 		spin_unlock_irqrestore(&shard->lock, flags);
+		prefetch_note(fs, sector, run);
 		rcu_read_unlock();
 
 		accept(bio, run);
@@ -923,10 +931,10 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	rcu_read_unlock();
 	accept(bio, done);
-	fullstripe_remap(fs, bio);
-	return DM_MAPIO_REMAPPED;
+	r = prefetch_read(fs, bio);
+	rcu_read_unlock();
+	return r;
 }
 
 /**
@@ -954,6 +962,7 @@ void staging_end_io(struct fullstripe *fs, struct bio *bio)
 			wake_if_awaited(fs);
 		break;
 	case IO_HELD:
+		prefetch_forget(fs, io->group->stripe, io->group->stripe + 1);
 		destager_put(io->group);
 		break;
 	}

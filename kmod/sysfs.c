@@ -77,6 +77,10 @@ KEY_RW(high_water_bytes, SETTING_HIGH_WATER_BYTES);
 KEY_RW(low_water_bytes, SETTING_LOW_WATER_BYTES);
 KEY_RW(hold_ms, SETTING_HOLD_MS);
 KEY_RW(seek_bytes, SETTING_SEEK_BYTES);
+KEY_RW(streams, SETTING_STREAMS);
+KEY_RW(read_pref_io, SETTING_READ_PREF_IO);
+KEY_RW(read_nstream, SETTING_READ_NSTREAM);
+KEY_RW(prefetch_bytes, SETTING_PREFETCH_BYTES);
 KEY_RW(mode, SETTING_MODE);
 
 static struct attribute *key_attrs[] = {
@@ -89,6 +93,10 @@ static struct attribute *key_attrs[] = {
 	&key_low_water_bytes.attr.attr,
 	&key_hold_ms.attr.attr,
 	&key_seek_bytes.attr.attr,
+	&key_streams.attr.attr,
+	&key_read_pref_io.attr.attr,
+	&key_read_nstream.attr.attr,
+	&key_prefetch_bytes.attr.attr,
 	&key_mode.attr.attr,
 	NULL,
 };
@@ -119,6 +127,17 @@ static ssize_t failing_stripes_show(struct kobject *kobj, struct kobj_attribute 
 	return sysfs_emit(buf, "%d\n", atomic_read(&fs_of(kobj)->destager.failing));
 }
 
+static ssize_t active_streams_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", prefetch_active_streams(fs_of(kobj)));
+}
+
+static ssize_t prefetching_bytes_show(struct kobject *kobj, struct kobj_attribute *attr,
+				      char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", prefetch_reading_bytes(fs_of(kobj)));
+}
+
 #define STAT(_name, _counter)							\
 	static struct stat_attribute stat_##_name = {				\
 		.attr = __ATTR(_name, 0444, stat_show, NULL), .counter = _counter, \
@@ -137,9 +156,14 @@ STAT(flushes, COUNT_FLUSHES);
 STAT(fua_writes, COUNT_FUA_WRITES);
 STAT(parked, COUNT_PARKED);
 STAT(destage_errors, COUNT_DESTAGE_ERRORS);
+STAT(prefetched_bytes, COUNT_PREFETCHED_BYTES);
+STAT(prefetch_hit_bytes, COUNT_PREFETCH_HIT_BYTES);
+STAT(prefetch_wasted_bytes, COUNT_PREFETCH_WASTED_BYTES);
 
 static struct kobj_attribute stat_staged_bytes = __ATTR_RO(staged_bytes);
 static struct kobj_attribute stat_failing_stripes = __ATTR_RO(failing_stripes);
+static struct kobj_attribute stat_active_streams = __ATTR_RO(active_streams);
+static struct kobj_attribute stat_prefetching_bytes = __ATTR_RO(prefetching_bytes);
 
 static struct attribute *stat_attrs[] = {
 	&stat_accepted_bytes.attr.attr,
@@ -155,8 +179,13 @@ static struct attribute *stat_attrs[] = {
 	&stat_fua_writes.attr.attr,
 	&stat_parked.attr.attr,
 	&stat_destage_errors.attr.attr,
+	&stat_prefetched_bytes.attr.attr,
+	&stat_prefetch_hit_bytes.attr.attr,
+	&stat_prefetch_wasted_bytes.attr.attr,
 	&stat_staged_bytes.attr,
 	&stat_failing_stripes.attr,
+	&stat_active_streams.attr,
+	&stat_prefetching_bytes.attr,
 	NULL,
 };
 

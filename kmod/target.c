@@ -90,7 +90,7 @@ static char *name_key(const char *name, const char *what)
 static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error)
 {
 	static const struct dm_arg args[] = {
-		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 20, or not as many follow"},
+		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 28, or not as many follow"},
 	};
 	struct dm_target *ti = fs->ti;
 	unsigned int argc;
@@ -217,6 +217,7 @@ static void fullstripe_dtr(struct dm_target *ti)
 	if (fs->reboot.notifier_call)
 		unregister_reboot_notifier(&fs->reboot);
 	fullstripe_sysfs_remove(fs);
+	prefetch_exit(fs);
 	destager_exit(fs);
 	staging_exit(fs);
 	bioset_exit(&fs->bios);
@@ -249,6 +250,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->private = fs;
 	mutex_init(&fs->settings_lock);
 	staging_setup(fs);
+	prefetch_setup(&fs->prefetch);
 	discards_setup(&fs->discards);
 
 	r = open_lower(fs, &as);
@@ -272,6 +274,8 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	r = fs->counters ? bioset_init(&fs->bios, BIO_RESERVE, 0, BIOSET_NEED_BVECS) : -ENOMEM;
 	if (!r)
 		r = destager_init(fs);
+	if (!r)
+		r = prefetch_init(fs);
 	if (!r)
 		r = staging_init(fs);
 	if (r) {
@@ -327,6 +331,8 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	int r;
 
 	fullstripe_sysfs_remove(fs);
+	/* What lies below may be another device afterwards. */
+	prefetch_stop(fs);
 	r = destager_drain(fs);
 	destager_stop(fs);
 	if (!r)
@@ -343,6 +349,7 @@ static int fullstripe_preresume(struct dm_target *ti)
 
 static void fullstripe_resume(struct dm_target *ti)
 {
+	prefetch_start(ti->private);
 	destager_resume(ti->private);
 	drain_for_suspend(ti->private, false);
 }
@@ -386,7 +393,8 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 	static const enum setting line[] = {
 		SETTING_CHUNK_BYTES, SETTING_DATA_MEMBERS, SETTING_ALIGNMENT_OFFSET,
 		SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES, SETTING_LOW_WATER_BYTES,
-		SETTING_HOLD_MS, SETTING_SEEK_BYTES,
+		SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_STREAMS, SETTING_READ_PREF_IO,
+		SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES,
 	};
 	struct fullstripe *fs = ti->private;
 	unsigned int sz = 0;
@@ -420,7 +428,8 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 
 static const enum setting live_settings[] = {
 	SETTING_STRIPE_BYTES, SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES,
-	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_MODE,
+	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_STREAMS,
+	SETTING_READ_PREF_IO, SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES, SETTING_MODE,
 };
 
 static bool is_live(enum setting key)
@@ -429,6 +438,21 @@ static bool is_live(enum setting key)
 
 	for (i = 0; i < ARRAY_SIZE(live_settings); i++)
 		if (live_settings[i] == key)
+			return true;
+	return false;
+}
+
+/* Whether what is read ahead now is to be read as others say. */
+static bool prefetch_changes(const struct settings *old, const struct settings *next)
+{
+	static const enum setting depends[] = {
+		SETTING_STRIPE_BYTES, SETTING_STREAMS, SETTING_READ_PREF_IO,
+		SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(depends); i++)
+		if (old->value[depends[i]] != next->value[depends[i]])
 			return true;
 	return false;
 }
@@ -474,6 +498,7 @@ static int follow_settings(struct fullstripe *fs, const struct settings *next, c
  */
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, const char **error)
 {
+	bool prefetch_follows = false;
 	struct settings next;
 	unsigned int noio, i;
 	int r;
@@ -488,6 +513,10 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 	next = fs->settings;
 	r = settings_change(&next, key, text, &fs->around, error);
 	if (!r)
+		prefetch_follows = prefetch_changes(&fs->settings, &next);
+	if (prefetch_follows)
+		prefetch_stop(fs);
+	if (!r)
 		r = follow_settings(fs, &next, error);
 	if (!r) {
 		for (i = 0; i < NR_SETTINGS; i++)
@@ -496,6 +525,8 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 		/* Water marks and hold may now ask for what they did not before. */
 		destager_kick(fs);
 	}
+	if (prefetch_follows)
+		prefetch_start(fs);
 	memalloc_noio_restore(noio);
 	mutex_unlock(&fs->settings_lock);
 	return r;

@@ -36,6 +36,10 @@ static const struct key {
 	{ "low_water_bytes", true },
 	{ "hold_ms", false },
 	{ "seek_bytes", true },
+	{ "streams", false },
+	{ "read_pref_io", true },
+	{ "read_nstream", false },
+	{ "prefetch_bytes", true },
 	{ "mode", false },
 };
 

@@ -8,6 +8,9 @@
  * At the end all of the device is read and compared; with --lower the same is read
  * from the device below, where it must be after the last flush. SIGTERM ends it early.
  *
+ * With --streams so many more threads read as those do that read ahead is for: small
+ * reads one after the other, up, down, or in runs with a constant stride.
+ *
  * With --insist an operation that fails is done again until it succeeds: what a
  * failed write leaves is not defined, but the same write done again defines it.
  */
@@ -38,6 +41,7 @@ static struct {
 	const char *lower;
 	unsigned long ops;
 	unsigned int threads;
+	unsigned int streams;
 	unsigned long seed;
 	size_t block;
 	size_t largest;
@@ -118,7 +122,7 @@ static bool is_free(const struct extent *extent)
 {
 	unsigned int i;
 
-	for (i = 0; i < options.threads; i++)
+	for (i = 0; i < options.threads + options.streams; i++)
 		if (overlaps(extent, &busy[i]))
 			return false;
 	return true;
@@ -271,6 +275,49 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* Read a stream to its end; false when all is over. */
+static bool read_stream(unsigned int thread, unsigned int *rand, char *data)
+{
+	int64_t blocks = options.size / options.block;
+	int64_t n = 1 + rand_r(rand) % (8192 / options.block ?: 1);
+	int64_t run = n * (8 + rand_r(rand) % 64);
+	int64_t gap = rand_r(rand) % 3 ? 0 : rand_r(rand) % (2 * run);
+	int64_t at = rand_r(rand) % blocks;
+	int64_t left = rand_r(rand) % 4096;
+	bool down = rand_r(rand) % 3 == 0;
+	int64_t done = 0;
+
+	while (left-- > 0 && at >= 0 && at + n <= blocks) {
+		struct extent extent = {
+			at * (options.block / SECTOR), n * (options.block / SECTOR),
+		};
+
+		if (!begin(thread, &extent)) {
+			end(thread);
+			return false;
+		}
+		do_read(fd, options.device, extent.first, extent.sectors, data);
+		end(thread);
+		done += n;
+		at += down ? -n : n;
+		if (gap && done % run == 0)
+			at += gap;
+	}
+	return true;
+}
+
+static void *run_streams(void *arg)
+{
+	unsigned int thread = (uintptr_t)arg;
+	unsigned int rand = options.seed * MAX_THREADS + thread;
+	char *data = buffer();
+
+	while (read_stream(thread, &rand, data))
+		;
+	free(data);
+	return NULL;
+}
+
 static void read_all(int from, const char *what)
 {
 	uint64_t total = options.size / SECTOR;
@@ -304,6 +351,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't':
 		options.threads = strtoul(arg, NULL, 0);
 		break;
+	case 'r':
+		options.streams = strtoul(arg, NULL, 0);
+		break;
 	case 's':
 		options.seed = strtoul(arg, NULL, 0);
 		break;
@@ -328,8 +378,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!options.device)
 			argp_error(state, "no device given");
-		if (!options.threads || options.threads > MAX_THREADS)
-			argp_error(state, "threads: not 1 to %d", MAX_THREADS);
+		if (!options.threads || options.threads > MAX_THREADS ||
+		    options.streams > MAX_THREADS - options.threads)
+			argp_error(state, "threads and streams: not 1 to %d", MAX_THREADS);
 		if (!options.block || options.block % SECTOR || options.largest < options.block ||
 		    options.size < options.largest)
 			argp_error(state, "block, largest and size do not fit each other");
@@ -346,6 +397,7 @@ int main(int argc, char **argv)
 		{"lower", 'l', "DEV", 0, "compare what is on DEV at the end", 0},
 		{"ops", 'n', "N", 0, "operations in all", 0},
 		{"threads", 't', "N", 0, "threads", 0},
+		{"streams", 'r', "N", 0, "more threads, that read in streams", 0},
 		{"seed", 's', "N", 0, "seed of what is random", 0},
 		{"block", 'b', "BYTES", 0, "smallest unit", 0},
 		{"largest", 'm', "BYTES", 0, "largest operation", 0},
@@ -372,10 +424,11 @@ int main(int argc, char **argv)
 	if (options.insist && mlockall(MCL_CURRENT | MCL_FUTURE))
 		die("mlockall: %m");
 	ops_left = options.ops;
-	for (i = 0; i < options.threads; i++)
-		if (pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i))
+	for (i = 0; i < options.threads + options.streams; i++)
+		if (pthread_create(&threads[i], NULL, i < options.threads ? run : run_streams,
+				   (void *)(uintptr_t)i))
 			die("cannot start a thread");
-	for (i = 0; i < options.threads; i++)
+	for (i = 0; i < options.threads + options.streams; i++)
 		pthread_join(threads[i], NULL);
 
 	read_all(fd, options.device);

@@ -248,6 +248,43 @@ static void random_settings_are_sound_or_refused(void **state)
 	assert_true(taken > 1000);
 }
 
+static void read_clusters_are_whole_stripes(void **state)
+{
+	struct settings s;
+	const char *error;
+
+	(void)state;
+	assert_int_equal(build(&s, &md, &error, NULL), 0);
+	assert_int_equal(s.value[SETTING_STREAMS], 128);
+	assert_int_equal(s.value[SETTING_READ_PREF_IO], 65536);
+	assert_int_equal(s.value[SETTING_READ_NSTREAM], 4);
+	assert_int_equal(s.value[SETTING_PREFETCH_BYTES], 128 << 20);
+	/* As VxFS had it: the same bytes, another parallelism. */
+	assert_int_equal(build(&s, &unknown, &error, "chunk_bytes", "131072", "data_members", "7",
+			       "read_pref_io", "917504", "read_nstream", "1", NULL), 0);
+	assert_int_equal(settings_read_cluster(&s), 917504);
+	assert_refused(-EINVAL, "read_nstream", build(&s, &md, &error, "read_nstream", "3", NULL));
+	assert_refused(-EINVAL, "read_pref_io", build(&s, &md, &error, "read_pref_io", "6144", NULL));
+	assert_refused(-ERANGE, "read_nstream",
+		       build(&s, &md, &error, "read_pref_io", "1048576", "read_nstream", "128", NULL));
+	assert_refused(-ERANGE, "prefetch_bytes",
+		       build(&s, &md, &error, "prefetch_bytes", "524287", NULL));
+	assert_refused(-ERANGE, "streams", build(&s, &md, &error, "streams", "1025", NULL));
+}
+
+static void a_new_width_keeps_the_read_cluster_where_it_can(void **state)
+{
+	struct settings s;
+	const char *error;
+
+	(void)state;
+	assert_int_equal(build(&s, &md, &error, "read_nstream", "12", NULL), 0);
+	assert_int_equal(settings_change(&s, SETTING_STRIPE_BYTES, "196608", &md, &error), 0);
+	assert_int_equal(settings_read_cluster(&s), 12 * 65536);
+	assert_int_equal(settings_change(&s, SETTING_STRIPE_BYTES, "327680", &md, &error), 0);
+	assert_int_equal(settings_read_cluster(&s), 327680);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +296,8 @@ int main(void)
 		cmocka_unit_test(a_refused_value_changes_nothing),
 		cmocka_unit_test(a_new_stripe_width_takes_the_cluster_along),
 		cmocka_unit_test(random_settings_are_sound_or_refused),
+		cmocka_unit_test(read_clusters_are_whole_stripes),
+		cmocka_unit_test(a_new_width_keeps_the_read_cluster_where_it_can),
 	};
 
 	return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
