@@ -5,7 +5,7 @@
 #   sudo make check-long  longer, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
-#   sudo make bench     the goals W1 to W9, measured beside raw md
+#   sudo make bench     the goals W1 to W9 and R1 to R4, measured beside raw md
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
 #   sudo make install   module, programs and man pages

@@ -5,9 +5,12 @@
 
 def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def range_of: {median: median, min: min, max: max};
-def write: .fio.jobs[0].write;
-def bytes: write.io_bytes;
-def speed: bytes / ([write.runtime, 1] | max);
+def jobs: .fio.jobs | map(if .read.io_bytes > 0 then .read else .write end);
+def bytes: jobs | map(.io_bytes) | add;
+# All of them together until the last one ends.
+def speed: bytes / ([jobs[].runtime, 1] | max);
+def slowest_to_mean: jobs | map(.io_bytes / ([.runtime, 1] | max)) | min / (add / length);
+def read_to_consumed: .read_kib * 1024 / bytes;
 def cpu: .busy / 100 / bytes * 1e9;
 
 # Every figure of one case on one device.
@@ -20,8 +23,8 @@ def summary: {
 	member_read_kib: map(.read_kib) | median,
 	member_write_kib: map(.write_kib) | median,
 	rmw: map(.rmw // 0) | median, rcw: map(.rcw // 0) | median,
-	p50_us: map(write.clat_ns.percentile["50.000000"] / 1000) | median,
-	p99_us: map(write.clat_ns.percentile["99.000000"] / 1000) | median,
+	p50_us: map(jobs[0].clat_ns.percentile["50.000000"] / 1000) | median,
+	p99_us: map(jobs[0].clat_ns.percentile["99.000000"] / 1000) | median,
 	cpu_s_per_gb: map(cpu) | range_of,
 	target: .[0] | with_entries(select(.key | test("_(bytes|stripes)$|^parked$")))
 };
@@ -41,6 +44,12 @@ def goal(row; case; what): {row: row, case: case, what: what} + .;
 def against_raw(row; case; least):
 	(speedup(row; case; "tuned") | .median) as $tuned
 	| speedup(row; case; "raw") | at_least(least) | goal(row; case; "speed to raw") + {to_tuned: $tuned};
+
+def to_raws_best(row):
+	(map(select(.row == row and .device == "raw" and (.case | startswith("best "))))
+		| group_by(.run) | map(max_by(speed))) as $best
+	| ratios(speed; select_of(row; "best"; "target"); $best)
+	| at_least(0.9) | goal(row; "8k"; "speed to raw's best");
 
 def goals:
 	(.[0].array) as $array
@@ -69,7 +78,19 @@ def goals:
 	[select_of("W9"; "random 4k"; "target") | select(length > 0)
 		| map(.destaged_bytes / .accepted_bytes) | range_of
 		| {goal: "0.63 +-0.02", reached: (.median >= 0.61 and .median <= 0.65)} + .
-		| goal("W9"; "random 4k"; "destaged to accepted")]
+		| goal("W9"; "random 4k"; "destaged to accepted")],
+	[against_raw("R1"; "8k"; 25)],
+	[to_raws_best("R1")],
+	[("16 readers", "64 readers") as $case | against_raw("R2"; $case; 3)],
+	[("16 readers", "64 readers") as $case | select_of("R2"; $case; "target") | select(length > 0)
+		| map(slowest_to_mean) | range_of
+		| at_least(0.8) | goal("R2"; $case; "slowest to the mean")],
+	[("random 4k", "buffered") as $case | against_raw("R3"; $case; 0.98)],
+	[("random 4k", "buffered") as $case | select_of("R3"; $case; "target") | select(length > 0)
+		| map(read_to_consumed) | range_of
+		| at_most(1.1) | goal("R3"; $case; "read to consumed")],
+	[ratios(speed; select_of("R4"; "again"; "target"); select_of("R4"; "first"; "target"))
+		| at_least(0.95) | goal("R4"; "64k"; "speed after to before")]
 	| .[];
 
 {
