@@ -595,7 +595,7 @@ int prefetch_init(struct fullstripe *fs);
 void prefetch_exit(struct fullstripe *fs);
 void prefetch_start(struct fullstripe *fs);
 void prefetch_stop(struct fullstripe *fs);
-int prefetch_read(struct fullstripe *fs, struct bio *bio);
+int prefetch_read(struct fullstripe *fs, struct bio *bio, u32 asked);
 void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors);
 unsigned int prefetch_active_streams(struct fullstripe *fs);
 u64 prefetch_reading_bytes(struct fullstripe *fs);

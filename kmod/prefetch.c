@@ -638,7 +638,11 @@ static void take_hit(struct prefetch *pf, struct read_cluster *cluster, u32 sect
 		stream_was_in_time(stream, most_steps(pf));
 }
 
-/* What a read tells of its stream; locked. */
+/*
+ * What a read tells of its stream; locked. Of a read that is cut this is called for each
+ * piece with all that was still asked for: the pieces end where the first one said, and
+ * are no reads of their own.
+ */
 static void note(struct fullstripe *fs, u64 position, u32 sectors)
 {
 	struct prefetch *pf = &fs->prefetch;
@@ -661,7 +665,7 @@ static void note(struct fullstripe *fs, u64 position, u32 sectors)
  * prefetch_note() - take note of a read that was answered from staging.
  * @fs: the target.
  * @sector: its first sector.
- * @sectors: how many.
+ * @sectors: how many were asked for, also where it is cut.
  *
  * Context: in an RCU read section; does not sleep.
  */
@@ -682,6 +686,7 @@ void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors)
  * prefetch_read() - take a read of which nothing is staged.
  * @fs: the target.
  * @bio: the read; cut with dm_accept_partial_bio() where a cluster begins or ends.
+ * @asked: its sectors before it was cut at what is staged.
  *
  * Reads that are as large as what would be read ahead, and those of somebody who
  * reads ahead, go to the lower device as they are.
@@ -689,7 +694,7 @@ void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors)
  * Context: .map, in an RCU read section; does not sleep, does not allocate.
  * Return: a DM_MAPIO_ value for .map.
  */
-int prefetch_read(struct fullstripe *fs, struct bio *bio)
+int prefetch_read(struct fullstripe *fs, struct bio *bio, u32 asked)
 {
 	struct prefetch *pf = &fs->prefetch;
 	struct read_cluster *cluster = NULL;
@@ -703,7 +708,7 @@ int prefetch_read(struct fullstripe *fs, struct bio *bio)
 		goto lower;
 	position = dm_target_offset(fs->ti, bio->bi_iter.bi_sector) + fs->geo.lead;
 	spin_lock_irqsave(&pf->lock, flags);
-	if (pf->off || sectors >= pf->step_sectors) {
+	if (pf->off || asked >= pf->step_sectors) {
 		spin_unlock_irqrestore(&pf->lock, flags);
 		goto lower;
 	}
@@ -722,8 +727,7 @@ int prefetch_read(struct fullstripe *fs, struct bio *bio)
 		else
 			bio_list_add(&cluster->waiting, bio);
 	}
-	/* Who reads from below is not cut. */
-	note(fs, position, cluster ? sectors : bio_sectors(bio));
+	note(fs, position, asked);
 	spin_unlock_irqrestore(&pf->lock, flags);
 	if (!cluster)
 		goto lower;

@@ -921,7 +921,7 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 		group = source == SOURCE_OPEN ? open : older;
 		group->pins++;
 		spin_unlock_irqrestore(&shard->lock, flags);
-		prefetch_note(fs, sector, run);
+		prefetch_note(fs, sector, sectors);
 		rcu_read_unlock();
 
 		accept(bio, run);
@@ -932,7 +932,7 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 		return DM_MAPIO_SUBMITTED;
 	}
 	accept(bio, done);
-	r = prefetch_read(fs, bio);
+	r = prefetch_read(fs, bio, sectors);
 	rcu_read_unlock();
 	return r;
 }

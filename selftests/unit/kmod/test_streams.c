@@ -144,6 +144,25 @@ static void readers_side_by_side_are_one_stream(void **state)
 	assert_ptr_equal(note(800, 8), stream);
 }
 
+/* Its pieces come one by one, each with all that is left of it. */
+static void a_cut_read_is_one(void **state)
+{
+	struct stream *stream;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 5; n++)
+		assert_null(note(4 * n, 20 - 4 * n));
+	assert_null(note(20, 8));
+	assert_null(note(28, 8));
+	stream = note(36, 20);
+	assert_non_null(stream);
+	assert_null(note(40, 16));
+	assert_null(note(48, 8));
+	assert_ptr_equal(note(56, 8), stream);
+	assert_int_equal(stream->read_sectors, 20 - 16 + 8 + 8 + 20 + 8);
+}
+
 static void the_oldest_gives_way_when_it_has_expired(void **state)
 {
 	unsigned int n;
@@ -366,6 +385,7 @@ int main(void)
 		cmocka_unit_test_setup(random_reads_push_no_stream_out, begin),
 		cmocka_unit_test_setup(a_loop_is_one_stream, begin),
 		cmocka_unit_test_setup(readers_side_by_side_are_one_stream, begin),
+		cmocka_unit_test_setup(a_cut_read_is_one, begin),
 		cmocka_unit_test_setup(the_oldest_gives_way_when_it_has_expired, begin),
 		cmocka_unit_test_setup(plans_end_with_the_steps, begin),
 		cmocka_unit_test_setup(backward_plans_begin_with_the_steps, begin),
