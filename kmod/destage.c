@@ -122,21 +122,14 @@ static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 fir
 	u32 end = first + sectors;
 
 	while (first < end) {
-		u32 last_page = DIV_ROUND_UP(end, PAGE_SECTORS);
-		unsigned int vecs = min(last_page - first / PAGE_SECTORS, BIO_MAX_VECS);
-		struct bio *bio = bio_alloc_bioset(fs->dev->bdev, vecs, opf, GFP_NOIO, &fs->bios);
+		struct bio *bio = fullstripe_alloc_bio(fs, opf, base, first, end);
 
-		bio->bi_iter.bi_sector = base + first;
 		bio->bi_private = group;
 		bio->bi_end_io = destage_end_io;
-		while (vecs--) {
-			u32 in_page = first % PAGE_SECTORS;
-			u32 n = min_t(u32, PAGE_SECTORS - in_page, end - first);
-
-			__bio_add_page(bio, page_to_write(fs, group, first / PAGE_SECTORS),
-				       n << SECTOR_SHIFT, in_page << SECTOR_SHIFT);
-			first += n;
-		}
+		while (first < end && bio->bi_vcnt < bio->bi_max_vecs)
+			first = fullstripe_add_page(bio,
+						    page_to_write(fs, group, first / PAGE_SECTORS),
+						    first, end);
 		atomic_inc(&group->pending);
 		submit_bio_noacct(bio);
 	}

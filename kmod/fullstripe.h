@@ -553,6 +553,9 @@ static inline void count(struct fullstripe *fs, enum counter which, u64 n)
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text,
 		   const char **error);
 void fullstripe_remap(struct fullstripe *fs, struct bio *bio);
+struct bio *fullstripe_alloc_bio(struct fullstripe *fs, blk_opf_t opf, sector_t base, u32 first,
+				 u32 end);
+u32 fullstripe_add_page(struct bio *bio, struct page *page, u32 first, u32 end);
 u64 fullstripe_counter(const struct fullstripe *fs, enum counter which);
 void fullstripe_reset_counters(struct fullstripe *fs);
 

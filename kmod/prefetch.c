@@ -325,22 +325,13 @@ static void read_part(struct fullstripe *fs, struct read_cluster *cluster, u32 f
 	u64 base = cluster->step * fs->prefetch.step_sectors - fs->geo.lead + fs->start;
 
 	while (first < end) {
-		u32 last_page = DIV_ROUND_UP(end, PAGE_SECTORS);
-		unsigned int vecs = min(last_page - first / PAGE_SECTORS, BIO_MAX_VECS);
-		struct bio *bio = bio_alloc_bioset(fs->dev->bdev, vecs, REQ_OP_READ,
-						   GFP_NOIO, &fs->bios);
+		struct bio *bio = fullstripe_alloc_bio(fs, REQ_OP_READ, base, first, end);
 
-		bio->bi_iter.bi_sector = base + first;
 		bio->bi_private = cluster;
 		bio->bi_end_io = read_end_io;
-		while (vecs--) {
-			u32 in_page = first % PAGE_SECTORS;
-			u32 n = min_t(u32, PAGE_SECTORS - in_page, end - first);
-
-			__bio_add_page(bio, cluster->pages[first / PAGE_SECTORS],
-				       n << SECTOR_SHIFT, in_page << SECTOR_SHIFT);
-			first += n;
-		}
+		while (first < end && bio->bi_vcnt < bio->bi_max_vecs)
+			first = fullstripe_add_page(bio, cluster->pages[first / PAGE_SECTORS],
+						    first, end);
 		atomic_inc(&cluster->pending);
 		submit_bio_noacct(bio);
 	}

@@ -32,6 +32,48 @@ void fullstripe_remap(struct fullstripe *fs, struct bio *bio)
 	bio->bi_iter.bi_sector = fs->start + dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
 }
 
+/**
+ * fullstripe_alloc_bio() - a bio to the lower device for sectors that lie in pages.
+ * @fs: the target.
+ * @opf: its operation and flags.
+ * @base: sector of the lower device where the first page begins.
+ * @first: first sector, from there.
+ * @end: the one behind the last.
+ *
+ * Context: may sleep.
+ * Return: the bio, empty: fullstripe_add_page() is called until it or @end is reached; what
+ * is left then takes another one.
+ */
+struct bio *fullstripe_alloc_bio(struct fullstripe *fs, blk_opf_t opf, sector_t base, u32 first,
+				 u32 end)
+{
+	u32 pages = PAGE_SECTORS_OF(end) - first / PAGE_SECTORS;
+	struct bio *bio = bio_alloc_bioset(fs->dev->bdev, min(pages, BIO_MAX_VECS), opf, GFP_NOIO,
+					   &fs->bios);
+
+	bio->bi_iter.bi_sector = base + first;
+	return bio;
+}
+
+/**
+ * fullstripe_add_page() - add the sectors that lie in one page to a bio.
+ * @bio: the bio; has room.
+ * @page: the page of sector @first.
+ * @first: first sector.
+ * @end: the one behind the last that is wanted, maybe in another page.
+ *
+ * Context: any.
+ * Return: the sector to go on with.
+ */
+u32 fullstripe_add_page(struct bio *bio, struct page *page, u32 first, u32 end)
+{
+	u32 in_page = first % PAGE_SECTORS;
+	u32 n = min_t(u32, PAGE_SECTORS - in_page, end - first);
+
+	__bio_add_page(bio, page, n << SECTOR_SHIFT, in_page << SECTOR_SHIFT);
+	return first + n;
+}
+
 static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 {
 	struct fullstripe *fs = ti->private;
