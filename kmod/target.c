@@ -540,8 +540,8 @@ static int follow_settings(struct fullstripe *fs, const struct settings *next, c
  */
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, const char **error)
 {
-	bool prefetch_follows = false;
 	struct settings next;
+	bool prefetch_follows;
 	unsigned int noio, i;
 	int r;
 
@@ -554,8 +554,7 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 	noio = memalloc_noio_save();
 	next = fs->settings;
 	r = settings_change(&next, key, text, &fs->around, error);
-	if (!r)
-		prefetch_follows = prefetch_changes(&fs->settings, &next);
+	prefetch_follows = !r && prefetch_changes(&fs->settings, &next);
 	if (prefetch_follows)
 		prefetch_stop(fs);
 	if (!r)
