@@ -25,6 +25,13 @@ settled() {
 	while (($(stat prefetching_bytes) && --tries)); do sleep 0.05; done
 }
 
+# until_ahead BYTES: waits until more than so many have been read ahead, and nothing is any more.
+until_ahead() {
+	local tries=200
+	while (($(stat prefetched_bytes) <= $1 && --tries)); do sleep 0.05; done
+	settled
+}
+
 # forget: what was read ahead.
 forget() {
 	dmsetup message fs0 0 set streams 0
@@ -34,12 +41,11 @@ forget() {
 # ahead STRIPE: read the beginning of a stripe, so that the rest of it is read ahead; at is
 # then where it begins.
 ahead() {
-	local before ahead tries=200
+	local before ahead
 	at=$(($1 * RIG_W))
 	before=$(stat prefetch_hit_bytes) ahead=$(stat prefetched_bytes)
 	stream 4096 $((at / 4096)) 5
-	while (($(stat prefetched_bytes) == ahead && --tries)); do sleep 0.05; done
-	settled
+	until_ahead "$ahead"
 	part /dev/mapper/fs0 $((at + 32768)) 4096 >/dev/null
 	(($(stat prefetch_hit_bytes) >= before + 4096))
 }
@@ -156,8 +162,7 @@ done
 forget
 dmsetup message fs0 0 reset_stats
 stream 20480 $((40 * 64 + 10)) 4
-tries=100
-while (($(stat prefetched_bytes) == 0 && --tries)); do sleep 0.05; done
+until_ahead 0
 (($(stat prefetched_bytes) > 0))
 tap_is $? 0 "a stream goes on behind the end of a stripe"
 
