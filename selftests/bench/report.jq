@@ -54,10 +54,7 @@ def to_raws_best(row):
 def goals:
 	(.[0].array) as $array
 	| [("4k", "8k") as $bs | against_raw("W1"; $bs; if $array == "R5" then 40 else 80 end)],
-	[. as $all | ($all | map(select(.row == "W1" and .device == "raw" and (.case | startswith("best "))))
-		| group_by(.run) | map(max_by(speed))) as $best
-		| ratios(speed; $all | select_of("W1"; "best"; "target"); $best)
-		| at_least(0.9) | goal("W1"; "8k"; "speed to raw's best")],
+	[to_raws_best("W1")],
 	[map(select(.row == "W2"))[] | . as $m
 		| {median: .inside, min: .inside, max: .inside} | at_most(0)
 		| goal("W2"; $m.case; "rows read inside")],
