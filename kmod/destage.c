@@ -13,7 +13,9 @@
  * 4. Partial stripes that are older than hold_ms.
  * 5. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
- * 6. Above the low water mark: partial stripes in address order, passing once over
+ * 6. Above a file's high water mark: whole stripes, and if that does not help the partial
+ *    ones of that file.
+ * 7. Above the low water mark: partial stripes in address order, passing once over
  *    those written to since the last pass (WOW, Gill and Modha, FAST'05); the more
  *    the fuller the memory is (linear threshold, Varma and Jacobson).
  *
@@ -35,6 +37,9 @@
 
 /* The part of hold_ms after which a device without I/O is idle. */
 #define IDLE_SHARE		5
+
+/* How often all stripes are searched for those of a file that waits, if there are none. */
+#define PRESS_PAUSE_MS		10
 
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
@@ -415,8 +420,27 @@ static bool start_one_urgent(struct destager *d)
 	return false;
 }
 
+/**
+ * enum sweep_of - which open groups a sweep starts.
+ * @SWEEP_ALL: all.
+ * @SWEEP_NOT_RECENT: but those written to since the last sweep.
+ * @SWEEP_PRESSING: those that a file over its high water mark waits for.
+ */
+enum sweep_of {
+	SWEEP_ALL,
+	SWEEP_NOT_RECENT,
+	SWEEP_PRESSING,
+};
+
+static bool sweeps_over(struct destager *d, struct stripe_group *group, enum sweep_of of)
+{
+	if (of == SWEEP_PRESSING)
+		return !staging_presses(fullstripe_of(d), group);
+	return of == SWEEP_NOT_RECENT && group->recent;
+}
+
 /* Start open groups that were first seen up to an epoch, in address order. */
-static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int max)
+static void sweep(struct destager *d, u64 epoch, enum sweep_of of, unsigned int max)
 {
 	struct stripe_group *group = tree_from(d, d->cursor);
 	u64 begin = d->cursor;
@@ -435,8 +459,9 @@ static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int 
 		if (wrapped && group->stripe >= begin)
 			return;
 		d->cursor = group->stripe;
-		if (group->epoch > epoch || (pass_recent && group->recent)) {
-			group->recent = false;
+		if (group->epoch > epoch || sweeps_over(d, group, of)) {
+			if (of != SWEEP_PRESSING)
+				group->recent = false;
 			group = group_at(rb_next(&group->node));
 			continue;
 		}
@@ -448,6 +473,21 @@ static void sweep(struct destager *d, u64 epoch, bool pass_recent, unsigned int 
 		next = tree_from(d, d->cursor);
 		group = next;
 	}
+}
+
+/* Not each time that something completes, where all of theirs is being written already. */
+static void sweep_pressing(struct destager *d)
+{
+	unsigned int before = d->inflight;
+	unsigned long pause = msecs_to_jiffies(PRESS_PAUSE_MS);
+
+	if (time_before(d->now, d->in_vain + pause)) {
+		d->again = min(d->again, pause);
+		return;
+	}
+	sweep(d, U64_MAX, SWEEP_PRESSING, d->inflight_max);
+	if (d->inflight == before && may_start(d))
+		d->in_vain = d->now;
 }
 
 /* Whether all stripes of a group's cluster are whole, waiting in the tree. */
@@ -516,6 +556,7 @@ static unsigned int pressure_max(struct destager *d)
 static void start_some(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
+	enum throttle_need need;
 	bool above;
 
 	if (READ_ONCE(d->held_back))
@@ -523,20 +564,23 @@ static void start_some(struct destager *d)
 	while (start_one_urgent(d))
 		;
 	if (atomic_read(&d->drain))
-		sweep(d, U64_MAX, false, d->inflight_max);
+		sweep(d, U64_MAX, SWEEP_ALL, d->inflight_max);
 	else if (d->flush_state == FLUSH_DESTAGING)
-		sweep(d, d->flush_epoch, false, d->inflight_max);
+		sweep(d, d->flush_epoch, SWEEP_ALL, d->inflight_max);
 	above = is_above_low_water(fs);
-	while (start_one_whole(d, above))
+	need = throttle_needs(fs, !d->inflight && list_empty(&d->full), &d->again);
+	while (start_one_whole(d, above || need != THROTTLE_NOTHING))
 		;
 	start_old(d);
 	if (time_after_eq(d->now, idle_at(fs)))
-		sweep(d, U64_MAX, false, d->inflight_max);
+		sweep(d, U64_MAX, SWEEP_ALL, d->inflight_max);
+	if (need == THROTTLE_PARTIAL)
+		sweep_pressing(d);
 	if (above) {
-		sweep(d, U64_MAX, true, pressure_max(d));
+		sweep(d, U64_MAX, SWEEP_NOT_RECENT, pressure_max(d));
 		/* All were recent, and nobody else would look again. */
 		if (!d->inflight)
-			sweep(d, U64_MAX, false, 1);
+			sweep(d, U64_MAX, SWEEP_ALL, 1);
 	}
 }
 
@@ -733,6 +777,7 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		      name, fs->dev->name);
 		dm_table_event(fs->ti->table);
 		queue_work(system_unbound_wq, &d->tell_work);
+		throttle_recheck(fs);
 	}
 	group->failed = true;
 	end_held(group, group->status);
@@ -846,7 +891,7 @@ static void take_inbox(struct destager *d)
 static void set_alarm(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
-	unsigned long next = MAX_JIFFY_OFFSET;
+	unsigned long next = d->again;
 	struct stripe_group *group;
 
 	if (READ_ONCE(d->stopped))
@@ -854,7 +899,7 @@ static void set_alarm(struct destager *d)
 	list_for_each_entry(group, &d->live, live) {
 		if (group->state != GROUP_OPEN || is_held_long(fs, group->born))
 			continue;
-		next = deadline(fs, group->born) - d->now;
+		next = min(next, deadline(fs, group->born) - d->now);
 		break;
 	}
 	if (next != MAX_JIFFY_OFFSET && time_before(d->now, idle_at(fs)))
@@ -889,6 +934,7 @@ static void destager_work(struct work_struct *work)
 	struct fullstripe *fs = fullstripe_of(d);
 
 	d->now = jiffies;
+	d->again = MAX_JIFFY_OFFSET;
 	take_done(d);
 	take_flushes(d);
 	take_inbox(d);
@@ -1043,6 +1089,8 @@ int destager_init(struct fullstripe *fs)
 	INIT_LIST_HEAD(&d->urgent);
 	INIT_LIST_HEAD(&d->failed);
 	INIT_LIST_HEAD(&d->fills);
+	/* Long ago. */
+	d->in_vain = jiffies - HZ;
 	d->wq = alloc_workqueue("fullstripe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!d->wq || fills_alloc(&fs->geo, &fills))
 		return -ENOMEM;

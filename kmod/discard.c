@@ -147,8 +147,7 @@ int discard_map(struct fullstripe *fs, struct bio *bio)
 	for (at = first; at < end && !staging_holds(fs, at); at++)
 		;
 	sectors = (max(at, first + 1) - first) * fs->geo.stripe_sectors - offset;
-	if (sectors < bio_sectors(bio))
-		dm_accept_partial_bio(bio, sectors);
+	fullstripe_accept(bio, sectors);
 	if (at == first) {
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;

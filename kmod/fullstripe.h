@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of the module share: one target instance and the calls between
- * the rooms. From the top down: target, sysfs, destage, fill, discard, staging, prefetch; each
- * knows only those below it, but for the notices that staging sends up to destage.
+ * the rooms. From the top down: target, sysfs, destage, fill, discard, staging, throttle,
+ * prefetch; each knows only those below it, but for the notices that staging and throttle send
+ * up to destage and staging.
  */
 #ifndef FULLSTRIPE_H
 #define FULLSTRIPE_H
@@ -32,6 +33,7 @@
 #define SHARD_BITS	6
 #define BUCKET_BITS	4
 #define READ_BUCKET_BITS 8
+#define FILE_BITS	8
 
 /**
  * enum group_state - the life of a stripe group.
@@ -70,7 +72,8 @@ enum group_state {
  * @held: bios to complete when the stripe is written (copied), or to write and
  *	complete (not copied; ascending).
  * @dirty: staged sectors, a bit each.
- * @pages: staged pages, NULL where nothing was staged.
+ * @pages: staged pages, NULL where nothing was staged; the private of each is the
+ *	struct dirty_file that it is counted in, or 0.
  *
  * Under @copy_lock: the contents of @pages while the group is open. Innermost.
  *
@@ -191,6 +194,95 @@ struct discards {
 };
 
 /**
+ * struct file_key - whose a write is. Numbers only: the inode may be gone.
+ * @id: inode number; or of the thread group that does direct I/O.
+ * @generation: of the inode.
+ * @dev: of its file system; 0 for a thread group.
+ */
+struct file_key {
+	u64 id;
+	u32 generation;
+	u32 dev;
+};
+
+/**
+ * struct dirty_file - a file, or who does direct I/O, with writes not yet on disk.
+ *
+ * It exists as long as @outstanding is not 0 or @parked not empty; so whoever has bytes
+ * counted in it, or a bio parked, may keep a pointer to it.
+ *
+ * @key: whose it is.
+ *
+ * Under the lock of its struct file_bucket:
+ * @hash: in the bucket.
+ * @outstanding: bytes in flight, and in staged pages.
+ * @staged: those in staged pages; also read without the lock.
+ * @moved: jiffies when @outstanding last changed while bios are parked; also read without
+ *	the lock.
+ * @parked: bios that wait until the low water mark is reached, first come first served.
+ *
+ * Under the throttle's lock:
+ * @link: in its list of files with parked bios: held or going.
+ * @going: in the latter.
+ * @pressing: it goes on only if partial stripes are written; also read without the lock.
+ */
+struct dirty_file {
+	struct file_key key;
+	struct hlist_node hash;
+	u64 outstanding;
+	u64 staged;
+	unsigned long moved;
+	struct bio_list parked;
+	struct list_head link;
+	bool going;
+	bool pressing;
+};
+
+/**
+ * struct file_bucket - one part of the table of dirty files.
+ * @lock: for @files and what struct dirty_file says. Taken from interrupts, inside nothing.
+ * @files: files, by key.
+ */
+struct file_bucket {
+	spinlock_t lock;	/* files of the bucket */
+	struct hlist_head files;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct throttle - bounds what one file has outstanding.
+ * @buckets: the dirty files.
+ * @lock: for @held and @going. Taken inside a bucket's lock.
+ * @held: files with parked bios, which wait for the low water mark.
+ * @going: those that reached it: their parked bios go on.
+ * @nr_held: those with parked bios.
+ * @peak: the most that one file had outstanding.
+ * @work: lets parked bios go on.
+ * @nr_files: dirty files; changes with each write, so it lies apart.
+ */
+struct throttle {
+	struct file_bucket buckets[1 << FILE_BITS];
+	spinlock_t lock;	/* @held, @going */
+	struct list_head held;
+	struct list_head going;
+	atomic_t nr_held;
+	atomic64_t peak;
+	struct work_struct work;
+	atomic_t nr_files ____cacheline_aligned_in_smp;
+};
+
+/**
+ * enum throttle_need - what files that wait need of the destager.
+ * @THROTTLE_NOTHING: nothing, or none waits.
+ * @THROTTLE_WHOLE: that their whole stripes leave.
+ * @THROTTLE_PARTIAL: and their partial ones.
+ */
+enum throttle_need {
+	THROTTLE_NOTHING,
+	THROTTLE_WHOLE,
+	THROTTLE_PARTIAL,
+};
+
+/**
  * enum io_kind - what is owed when a bio of the target completes.
  * @IO_PLAIN: nothing.
  * @IO_BYPASS: its stripes are marked as bypassed.
@@ -211,6 +303,8 @@ enum io_kind {
  * @kind: enum io_kind.
  * @nr_bypass: used entries of @bypass.
  * @generation: which counter of unmarked writes it is in.
+ * @charged: bytes that are counted in @file for it.
+ * @file: whose it is, if anybody's.
  * @group: the group that waits for it.
  * @bypass: the stripes it is writing.
  * @discard: those it is discarding.
@@ -219,6 +313,8 @@ struct fullstripe_io {
 	enum io_kind kind;
 	u8 nr_bypass;
 	u8 generation;
+	u32 charged;
+	struct dirty_file *file;
 	union {
 		struct stripe_group *group;
 		struct bypass bypass[BYPASS_STRIPES_MAX];
@@ -390,6 +486,7 @@ enum destager_settled {
  *
  * Work alone:
  * @now: jiffies at the start of the run.
+ * @again: jiffies until the next one, at the most.
  * @open: open groups by stripe.
  * @live: all groups but failed ones, oldest first.
  * @full: whole open groups, by the time they became so.
@@ -407,6 +504,7 @@ enum destager_settled {
  *	stripe cache of 256 rows, since a submitter that has to wait for rows
  *	loses its plug and with it whole stripes.
  * @cursor: where the address sweep goes on.
+ * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @fills: free struct fill; changes also while the gate is passing.
  */
 struct destager {
@@ -428,6 +526,7 @@ struct destager {
 	bool told_failing;
 
 	unsigned long now;
+	unsigned long again;
 	struct rb_root open;
 	struct list_head live;
 	struct list_head full;
@@ -448,6 +547,7 @@ struct destager {
 	unsigned int inflight;
 	unsigned int inflight_max;
 	u64 cursor;
+	unsigned long in_vain;
 	struct list_head fills;
 };
 
@@ -469,6 +569,7 @@ struct destager {
  * @COUNT_PREFETCHED_BYTES: read ahead.
  * @COUNT_PREFETCH_HIT_BYTES: reads that were answered from that.
  * @COUNT_PREFETCH_WASTED_BYTES: read ahead and given up before anybody read it.
+ * @COUNT_THROTTLED: writes that had to wait as their file had too much outstanding.
  * @NR_COUNTERS: how many there are.
  */
 enum counter {
@@ -488,6 +589,7 @@ enum counter {
 	COUNT_PREFETCHED_BYTES,
 	COUNT_PREFETCH_HIT_BYTES,
 	COUNT_PREFETCH_WASTED_BYTES,
+	COUNT_THROTTLED,
 	NR_COUNTERS,
 };
 
@@ -506,6 +608,7 @@ struct counters {
  * @around: what they were completed from.
  * @geo: the stripes; changes only while the gate is passing.
  * @staging: accepted writes.
+ * @throttle: what each file has outstanding.
  * @prefetch: reads before they are asked for.
  * @discards: discards in flight.
  * @destager: writes them.
@@ -524,6 +627,7 @@ struct fullstripe {
 	struct surroundings around;
 	struct geometry geo;
 	struct staging staging;
+	struct throttle throttle;
 	struct prefetch prefetch;
 	struct discards discards;
 	struct destager destager;
@@ -547,6 +651,13 @@ static inline u64 setting(const struct fullstripe *fs, enum setting key)
 static inline void count(struct fullstripe *fs, enum counter which, u64 n)
 {
 	this_cpu_add(fs->counters->value[which], n);
+}
+
+/* In .map: deal with so much of a bio only; the rest comes again. */
+static inline void fullstripe_accept(struct bio *bio, u32 sectors)
+{
+	if (sectors < bio_sectors(bio))
+		dm_accept_partial_bio(bio, sectors);
 }
 
 /* target.c */
@@ -604,6 +715,18 @@ unsigned int prefetch_active_streams(struct fullstripe *fs);
 u64 prefetch_reading_bytes(struct fullstripe *fs);
 void prefetch_forget(struct fullstripe *fs, u64 stripe, u64 end);
 
+/* throttle.c */
+int throttle_init_cache(void);
+void throttle_exit_cache(void);
+void throttle_setup(struct throttle *throttle);
+bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_stripe);
+void throttle_trim(struct fullstripe *fs, struct bio *bio);
+void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned int pages);
+void throttle_end(struct fullstripe *fs, struct fullstripe_io *io);
+void throttle_release(struct fullstripe *fs, struct list_head *pages);
+void throttle_recheck(struct fullstripe *fs);
+enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long *again);
+
 /* staging.c */
 void staging_setup(struct fullstripe *fs);
 int staging_init(struct fullstripe *fs);
@@ -611,8 +734,10 @@ void staging_exit(struct fullstripe *fs);
 int staging_resize(struct fullstripe *fs, u64 high_water_bytes);
 int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo);
 int staging_write(struct fullstripe *fs, struct bio *bio);
+void staging_go_on(struct fullstripe *fs, struct bio *bio);
 int staging_read(struct fullstripe *fs, struct bio *bio);
 bool staging_holds(struct fullstripe *fs, u64 stripe);
+bool staging_presses(struct fullstripe *fs, struct stripe_group *group);
 void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io);
 void staging_end_bypass(struct fullstripe *fs, int marks);
 void staging_end_io(struct fullstripe *fs, struct bio *bio);

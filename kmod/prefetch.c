@@ -711,8 +711,7 @@ int prefetch_read(struct fullstripe *fs, struct bio *bio, u32 asked)
 		ready = cluster->ready;
 		take_hit(pf, cluster, sectors);
 		count(fs, COUNT_PREFETCH_HIT_BYTES, (u64)sectors << SECTOR_SHIFT);
-		if (sectors < bio_sectors(bio))
-			dm_accept_partial_bio(bio, sectors);
+		fullstripe_accept(bio, sectors);
 		if (ready)
 			cluster->users++;
 		else

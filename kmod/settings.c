@@ -30,8 +30,9 @@
 #define READ_CLUSTER_MAX	(64U << 20)
 /* The most that is read ahead and kept unless it is told otherwise. */
 #define PREFETCH_DEFAULT_MAX	(512ULL << 20)
-/* The most that staging takes unless it is told otherwise. */
+/* The most that staging takes, and one file of it, unless it is told otherwise. */
 #define HIGH_WATER_DEFAULT_MAX	(256ULL << 20)
+#define FILE_HIGH_WATER_DEFAULT_MAX (128ULL << 20)
 
 static const struct {
 	const char *name;
@@ -72,6 +73,16 @@ static const struct {
 	[SETTING_LOW_WATER_BYTES] = {
 		"low_water_bytes",
 		"low_water_bytes: not a number of bytes below high_water_bytes",
+		0, 1ULL << 50,
+	},
+	[SETTING_FILE_HIGH_WATER_BYTES] = {
+		"file_high_water_bytes",
+		"file_high_water_bytes: neither 0 nor a number of bytes from two stripes to half of the memory",
+		0, 1ULL << 50,
+	},
+	[SETTING_FILE_LOW_WATER_BYTES] = {
+		"file_low_water_bytes",
+		"file_low_water_bytes: not a number of bytes below file_high_water_bytes",
 		0, 1ULL << 50,
 	},
 	[SETTING_HOLD_MS] = {
@@ -286,7 +297,7 @@ static int complete_water_marks(struct settings *s, const struct surroundings *a
 	u64 *low = &s->value[SETTING_LOW_WATER_BYTES];
 
 	if (!given(s, SETTING_HIGH_WATER_BYTES))
-		*high = max(min(around->ram_bytes / 64, HIGH_WATER_DEFAULT_MAX), 4 * stripe);
+		*high = max(min(around->ram_bytes / 32, HIGH_WATER_DEFAULT_MAX), 4 * stripe);
 	if (*high < 2 * stripe || *high > around->ram_bytes / 2) {
 		*error = keys[SETTING_HIGH_WATER_BYTES].expect;
 		return -ERANGE;
@@ -300,6 +311,33 @@ static int complete_water_marks(struct settings *s, const struct surroundings *a
 	/* What waits for the low water mark can be a whole stripe: it must fit then. */
 	if (*high - *low < stripe) {
 		*error = "low_water_bytes: less than one stripe below high_water_bytes";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * As Solaris had them for UFS, but no more than an array writes in a moment: 1/64 of
+ * 64 GiB takes 5 s.
+ */
+static int complete_file_water_marks(struct settings *s, const struct surroundings *around,
+				     const char **error)
+{
+	u64 stripe = s->value[SETTING_STRIPE_BYTES];
+	u64 *high = &s->value[SETTING_FILE_HIGH_WATER_BYTES];
+	u64 *low = &s->value[SETTING_FILE_LOW_WATER_BYTES];
+
+	if (!given(s, SETTING_FILE_HIGH_WATER_BYTES))
+		*high = max(min(around->ram_bytes / 64, FILE_HIGH_WATER_DEFAULT_MAX), 2 * stripe);
+	if (*high && (*high < 2 * stripe || *high > around->ram_bytes / 2)) {
+		*error = keys[SETTING_FILE_HIGH_WATER_BYTES].expect;
+		return -ERANGE;
+	}
+	if (!given(s, SETTING_FILE_LOW_WATER_BYTES))
+		*low = *high / 2;
+	/* Without a high water mark nothing waits for the low one. */
+	if (*high && *low >= *high) {
+		*error = keys[SETTING_FILE_LOW_WATER_BYTES].expect;
 		return -EINVAL;
 	}
 	return 0;
@@ -357,6 +395,8 @@ int settings_complete(struct settings *s, const struct surroundings *around, con
 		r = complete_cluster(s, error);
 	if (!r)
 		r = complete_water_marks(s, around, error);
+	if (!r)
+		r = complete_file_water_marks(s, around, error);
 	if (!r)
 		r = complete_prefetch(s, around, error);
 	if (r)

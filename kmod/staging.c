@@ -284,6 +284,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 		group->pages[i] = NULL;
 		count++;
 	}
+	throttle_release(fs, &items);
 	give_pages(fs, count, &items);
 
 	bitmap_zero(group->dirty, fs->geo.stripe_sectors);
@@ -524,7 +525,9 @@ static unsigned int missing_pages(struct stripe_group *group, u32 first, u32 sec
 	return missing;
 }
 
-static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struct list_head *pages)
+/* Add the missing pages; they are counted in @file. */
+static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struct list_head *pages,
+		       struct dirty_file *file)
 {
 	unsigned int from = first / PAGE_SECTORS;
 	unsigned int to = DIV_ROUND_UP(first + sectors, PAGE_SECTORS);
@@ -534,6 +537,7 @@ static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struc
 			continue;
 		group->pages[from] = list_first_entry(pages, struct page, lru);
 		list_del(&group->pages[from]->lru);
+		set_page_private(group->pages[from], (unsigned long)file);
 	}
 }
 
@@ -566,7 +570,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	spin_lock_irqsave(&shard->lock, flags);
 	find_groups(fs, stripe, &group, &older);
-	if (!group && !older && through)
+	if (!group && !older && (through || sectors == fs->geo.stripe_sectors))
 		goto bypass;
 
 	if (group)
@@ -602,11 +606,12 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		return VERDICT_TAKEN;
 	}
 
-	fill_pages(group, first, sectors, &pages);
+	fill_pages(group, first, sectors, &pages, io->file);
 	group->pins++;
 	spin_unlock_irqrestore(&shard->lock, flags);
 	rcu_read_unlock();
 
+	throttle_stage(fs, io, missing);
 	copy_bio(group, bio, first, true);
 	count(fs, COUNT_ACCEPTED_BYTES, (u64)sectors << SECTOR_SHIFT);
 
@@ -639,12 +644,6 @@ no_memory:
 	/* The memory is full of what the lower device refuses. */
 	bio_io_error(bio);
 	return VERDICT_TAKEN;
-}
-
-static void accept(struct bio *bio, u32 sectors)
-{
-	if (sectors < bio_sectors(bio))
-		dm_accept_partial_bio(bio, sectors);
 }
 
 /**
@@ -686,8 +685,8 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	struct fullstripe_io *io = fullstripe_io(bio);
 	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
 	u32 sectors = bio_sectors(bio);
+	u32 width, first, take;
 	unsigned int most, nr;
-	u32 width, first;
 	u64 stripe;
 
 	if (bio->bi_opf & REQ_FUA)
@@ -707,29 +706,40 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	if (!geometry_is_whole(&fs->geo, stripe)) {
 		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
-		accept(bio, min(sectors, width - first));
+		fullstripe_accept(bio, min(sectors, width - first));
 		count(fs, COUNT_EDGE_BYTES, bio->bi_iter.bi_size);
 		fullstripe_remap(fs, bio);
 		return DM_MAPIO_REMAPPED;
 	}
 
-	if (!first && sectors >= width) {
-		most = fs->staging.bypass_stripes;
-		nr = mark_bypasses(fs, io, stripe, clamp(sectors / width, 1U, max(most, 1U)));
+	most = fs->staging.bypass_stripes;
+	take = min(sectors, width - first);
+	if (!first && sectors >= width)
+		take = clamp(sectors / width, 1U, max(most, 1U)) * width;
+	if (!throttle_admit(fs, bio, take, min(take, width - first))) {
+		rcu_read_unlock();
+		return DM_MAPIO_SUBMITTED;
+	}
+
+	if (take >= width) {
+		nr = mark_bypasses(fs, io, stripe, take / width);
 		if (nr) {
 			rcu_read_unlock();
-			accept(bio, nr * width);
+			fullstripe_accept(bio, nr * width);
+			throttle_trim(fs, bio);
 			count(fs, COUNT_BYPASSED_BYTES, bio->bi_iter.bi_size);
 			fullstripe_remap(fs, bio);
 			return most ? DM_MAPIO_REMAPPED : send_straight(fs, bio);
 		}
 	}
 
-	accept(bio, min(sectors, width - first));
+	fullstripe_accept(bio, min(sectors, width - first));
+	throttle_trim(fs, bio);
 	switch (write_in_stripe(fs, bio, stripe, first)) {
 	case VERDICT_REMAP:
 		fullstripe_remap(fs, bio);
-		return DM_MAPIO_REMAPPED;
+		return bio_sectors(bio) == width && !most ? send_straight(fs, bio) :
+			DM_MAPIO_REMAPPED;
 	case VERDICT_PARK:
 		park(fs, bio);
 		break;
@@ -737,6 +747,41 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 		break;
 	}
 	return DM_MAPIO_SUBMITTED;
+}
+
+/* Try again a bio that was parked; false if there is no memory for it. */
+static bool write_parked(struct fullstripe *fs, struct bio *bio)
+{
+	enum verdict verdict;
+	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
+	u64 stripe;
+	u32 first;
+
+	rcu_read_lock();
+	stripe = geometry_stripe(&fs->geo, sector, &first);
+	verdict = write_in_stripe(fs, bio, stripe, first);
+	if (verdict == VERDICT_REMAP) {
+		fullstripe_remap(fs, bio);
+		/* md may sleep, and the next one may have nothing to do with it. */
+		send_straight(fs, bio);
+	}
+	return verdict != VERDICT_PARK;
+}
+
+/**
+ * staging_go_on() - take a write that was parked because of its file.
+ * @fs: the target.
+ * @bio: a write within one whole stripe, counted in nr_parked.
+ *
+ * Context: a work item; does not sleep.
+ */
+void staging_go_on(struct fullstripe *fs, struct bio *bio)
+{
+	if (!write_parked(fs, bio))
+		park(fs, bio);
+	/* What is parked anew is counted anew. */
+	if (atomic_dec_and_test(&fs->staging.nr_parked))
+		wake_if_awaited(fs);
 }
 
 static void straight_work(struct work_struct *work)
@@ -764,8 +809,7 @@ static void parked_work(struct work_struct *work)
 	struct bio *bio;
 
 	for (;;) {
-		u32 first;
-		u64 stripe;
+		bool taken;
 
 		spin_lock_irq(&st->parked_lock);
 		bio = bio_list_pop(&st->parked);
@@ -773,26 +817,18 @@ static void parked_work(struct work_struct *work)
 		if (!bio)
 			break;
 
-		rcu_read_lock();
-		stripe = geometry_stripe(&fs->geo,
-					 dm_target_offset(fs->ti, bio->bi_iter.bi_sector), &first);
-		switch (write_in_stripe(fs, bio, stripe, first)) {
-		case VERDICT_REMAP:
-			fullstripe_remap(fs, bio);
-			submit_bio_noacct(bio);
-			break;
-		case VERDICT_PARK:
+		taken = write_parked(fs, bio);
+		if (!taken) {
 			spin_lock_irq(&st->parked_lock);
 			bio_list_add_head(&st->parked, bio);
 			WRITE_ONCE(st->stalled, true);
 			spin_unlock_irq(&st->parked_lock);
-			atomic_dec(&st->nr_parked);
-			destager_kick(fs);
-			return;
-		case VERDICT_TAKEN:
-			break;
 		}
 		atomic_dec(&st->nr_parked);
+		if (!taken) {
+			destager_kick(fs);
+			return;
+		}
 	}
 	wake_if_awaited(fs);
 }
@@ -872,6 +908,33 @@ bool staging_holds(struct fullstripe *fs, u64 stripe)
 	return open || older;
 }
 
+/**
+ * staging_presses() - whether a file waits for a group to be written.
+ * @fs: the target.
+ * @group: an open group.
+ *
+ * Context: destager's work.
+ * Return: true if so.
+ */
+bool staging_presses(struct fullstripe *fs, struct stripe_group *group)
+{
+	struct shard *shard = staging_shard(fs, group->stripe);
+	unsigned int i, nr_pages = PAGE_SECTORS_OF(fs->geo.stripe_sectors);
+	const struct dirty_file *file, *last = NULL;
+	bool presses = false;
+
+	spin_lock_irq(&shard->lock);
+	for (i = 0; group->copied && !presses && i < nr_pages; i++) {
+		if (!group->pages[i])
+			continue;
+		file = (struct dirty_file *)page_private(group->pages[i]);
+		presses = file && file != last && READ_ONCE(file->pressing);
+		last = file;
+	}
+	spin_unlock_irq(&shard->lock);
+	return presses;
+}
+
 /*
  * Reads
  */
@@ -924,14 +987,14 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 		prefetch_note(fs, sector, sectors);
 		rcu_read_unlock();
 
-		accept(bio, run);
+		fullstripe_accept(bio, run);
 		copy_bio(group, bio, first, false);
 		unpin(fs, group);
 		count(fs, COUNT_STAGED_READ_BYTES, (u64)run << SECTOR_SHIFT);
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	accept(bio, done);
+	fullstripe_accept(bio, done);
 	r = prefetch_read(fs, bio, sectors);
 	rcu_read_unlock();
 	return r;
@@ -948,6 +1011,7 @@ void staging_end_io(struct fullstripe *fs, struct bio *bio)
 {
 	struct fullstripe_io *io = fullstripe_io(bio);
 
+	throttle_end(fs, io);
 	switch (io->kind) {
 	case IO_PLAIN:
 		break;
@@ -980,6 +1044,7 @@ static bool drain_and_pass(struct fullstripe *fs)
 	/* Writes join groups that exist and make no new ones: in the end there are none. */
 	WRITE_ONCE(st->gate, GATE_CLOSING);
 	synchronize_rcu();
+	throttle_recheck(fs);
 	if (destager_drain(fs))
 		return false;
 	WRITE_ONCE(st->gate, GATE_PASSING);

@@ -75,6 +75,8 @@ KEY_RO(alignment_offset, SETTING_ALIGNMENT_OFFSET);
 KEY_RW(cluster_bytes, SETTING_CLUSTER_BYTES);
 KEY_RW(high_water_bytes, SETTING_HIGH_WATER_BYTES);
 KEY_RW(low_water_bytes, SETTING_LOW_WATER_BYTES);
+KEY_RW(file_high_water_bytes, SETTING_FILE_HIGH_WATER_BYTES);
+KEY_RW(file_low_water_bytes, SETTING_FILE_LOW_WATER_BYTES);
 KEY_RW(hold_ms, SETTING_HOLD_MS);
 KEY_RW(seek_bytes, SETTING_SEEK_BYTES);
 KEY_RW(streams, SETTING_STREAMS);
@@ -91,6 +93,8 @@ static struct attribute *key_attrs[] = {
 	&key_cluster_bytes.attr.attr,
 	&key_high_water_bytes.attr.attr,
 	&key_low_water_bytes.attr.attr,
+	&key_file_high_water_bytes.attr.attr,
+	&key_file_low_water_bytes.attr.attr,
 	&key_hold_ms.attr.attr,
 	&key_seek_bytes.attr.attr,
 	&key_streams.attr.attr,
@@ -138,6 +142,21 @@ static ssize_t prefetching_bytes_show(struct kobject *kobj, struct kobj_attribut
 	return sysfs_emit(buf, "%llu\n", prefetch_reading_bytes(fs_of(kobj)));
 }
 
+static ssize_t dirty_files_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&fs_of(kobj)->throttle.nr_files));
+}
+
+static ssize_t held_files_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&fs_of(kobj)->throttle.nr_held));
+}
+
+static ssize_t file_peak_bytes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", (u64)atomic64_read(&fs_of(kobj)->throttle.peak));
+}
+
 #define STAT(_name, _counter)							\
 	static struct stat_attribute stat_##_name = {				\
 		.attr = __ATTR(_name, 0444, stat_show, NULL), .counter = _counter, \
@@ -159,11 +178,15 @@ STAT(destage_errors, COUNT_DESTAGE_ERRORS);
 STAT(prefetched_bytes, COUNT_PREFETCHED_BYTES);
 STAT(prefetch_hit_bytes, COUNT_PREFETCH_HIT_BYTES);
 STAT(prefetch_wasted_bytes, COUNT_PREFETCH_WASTED_BYTES);
+STAT(throttled, COUNT_THROTTLED);
 
 static struct kobj_attribute stat_staged_bytes = __ATTR_RO(staged_bytes);
 static struct kobj_attribute stat_failing_stripes = __ATTR_RO(failing_stripes);
 static struct kobj_attribute stat_active_streams = __ATTR_RO(active_streams);
 static struct kobj_attribute stat_prefetching_bytes = __ATTR_RO(prefetching_bytes);
+static struct kobj_attribute stat_dirty_files = __ATTR_RO(dirty_files);
+static struct kobj_attribute stat_held_files = __ATTR_RO(held_files);
+static struct kobj_attribute stat_file_peak_bytes = __ATTR_RO(file_peak_bytes);
 
 static struct attribute *stat_attrs[] = {
 	&stat_accepted_bytes.attr.attr,
@@ -182,10 +205,14 @@ static struct attribute *stat_attrs[] = {
 	&stat_prefetched_bytes.attr.attr,
 	&stat_prefetch_hit_bytes.attr.attr,
 	&stat_prefetch_wasted_bytes.attr.attr,
+	&stat_throttled.attr.attr,
 	&stat_staged_bytes.attr,
 	&stat_failing_stripes.attr,
 	&stat_active_streams.attr,
 	&stat_prefetching_bytes.attr,
+	&stat_dirty_files.attr,
+	&stat_held_files.attr,
+	&stat_file_peak_bytes.attr,
 	NULL,
 };
 

@@ -81,6 +81,8 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 
 	io->kind = IO_PLAIN;
 	io->nr_bypass = 0;
+	io->charged = 0;
+	io->file = NULL;
 
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		count(fs, COUNT_FLUSHES, 1);
@@ -132,7 +134,7 @@ static char *name_key(const char *name, const char *what)
 static int parse_keys(struct fullstripe *fs, struct dm_arg_set *as, char **error)
 {
 	static const struct dm_arg args[] = {
-		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 28, or not as many follow"},
+		{0, 2 * NR_SETTINGS, "Number of arguments: not 0 to 32, or not as many follow"},
 	};
 	struct dm_target *ti = fs->ti;
 	unsigned int argc;
@@ -292,6 +294,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->private = fs;
 	mutex_init(&fs->settings_lock);
 	staging_setup(fs);
+	throttle_setup(&fs->throttle);
 	prefetch_setup(&fs->prefetch);
 	discards_setup(&fs->discards);
 
@@ -350,8 +353,9 @@ static void drain_for_suspend(struct fullstripe *fs, bool suspending)
 {
 	if (fs->suspending == suspending)
 		return;
-	fs->suspending = suspending;
+	WRITE_ONCE(fs->suspending, suspending);
 	atomic_add(suspending ? 1 : -1, &fs->destager.drain);
+	throttle_recheck(fs);
 	destager_kick(fs);
 }
 
@@ -427,6 +431,7 @@ void fullstripe_reset_counters(struct fullstripe *fs)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(fs->counters, cpu), 0, sizeof(struct counters));
+	atomic64_set(&fs->throttle.peak, 0);
 }
 
 static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
@@ -435,8 +440,9 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 	static const enum setting line[] = {
 		SETTING_CHUNK_BYTES, SETTING_DATA_MEMBERS, SETTING_ALIGNMENT_OFFSET,
 		SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES, SETTING_LOW_WATER_BYTES,
-		SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_STREAMS, SETTING_READ_PREF_IO,
-		SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES,
+		SETTING_FILE_HIGH_WATER_BYTES, SETTING_FILE_LOW_WATER_BYTES, SETTING_HOLD_MS,
+		SETTING_SEEK_BYTES, SETTING_STREAMS, SETTING_READ_PREF_IO, SETTING_READ_NSTREAM,
+		SETTING_PREFETCH_BYTES,
 	};
 	struct fullstripe *fs = ti->private;
 	unsigned int sz = 0;
@@ -470,8 +476,9 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 
 static const enum setting live_settings[] = {
 	SETTING_STRIPE_BYTES, SETTING_CLUSTER_BYTES, SETTING_HIGH_WATER_BYTES,
-	SETTING_LOW_WATER_BYTES, SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_STREAMS,
-	SETTING_READ_PREF_IO, SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES, SETTING_MODE,
+	SETTING_LOW_WATER_BYTES, SETTING_FILE_HIGH_WATER_BYTES, SETTING_FILE_LOW_WATER_BYTES,
+	SETTING_HOLD_MS, SETTING_SEEK_BYTES, SETTING_STREAMS, SETTING_READ_PREF_IO,
+	SETTING_READ_NSTREAM, SETTING_PREFETCH_BYTES, SETTING_MODE,
 };
 
 static bool is_live(enum setting key)
@@ -564,6 +571,7 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 			WRITE_ONCE(fs->settings.value[i], next.value[i]);
 		fs->settings.given = next.given;
 		/* Water marks and hold may now ask for what they did not before. */
+		throttle_recheck(fs);
 		destager_kick(fs);
 	}
 	if (prefetch_follows)
@@ -648,13 +656,21 @@ static struct target_type fullstripe_target = {
 
 static int __init fullstripe_init(void)
 {
-	return dm_register_target(&fullstripe_target);
+	int r = throttle_init_cache();
+
+	if (r)
+		return r;
+	r = dm_register_target(&fullstripe_target);
+	if (r)
+		throttle_exit_cache();
+	return r;
 }
 module_init(fullstripe_init);
 
 static void __exit fullstripe_exit(void)
 {
 	dm_unregister_target(&fullstripe_target);
+	throttle_exit_cache();
 }
 module_exit(fullstripe_exit);
 

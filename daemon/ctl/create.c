@@ -34,6 +34,8 @@ static const struct key {
 	{ "cluster_bytes", true },
 	{ "high_water_bytes", true },
 	{ "low_water_bytes", true },
+	{ "file_high_water_bytes", true },
+	{ "file_low_water_bytes", true },
 	{ "hold_ms", false },
 	{ "seek_bytes", true },
 	{ "streams", false },

@@ -23,8 +23,8 @@ DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
 static const char * const attributes[] = {
 	"stripe_bytes", "chunk_bytes", "data_members", "alignment_offset", "cluster_bytes",
-	"high_water_bytes", "low_water_bytes", "hold_ms", "seek_bytes", "streams",
-	"read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+	"high_water_bytes", "low_water_bytes", "file_high_water_bytes", "file_low_water_bytes",
+	"hold_ms", "seek_bytes", "streams", "read_pref_io", "read_nstream", "prefetch_bytes", "mode",
 };
 
 #define N_ATTRIBUTES	ARRAY_SIZE(attributes)

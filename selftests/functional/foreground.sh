@@ -13,7 +13,7 @@ rig_load_module
 rig_preset R5 spindle
 # Then it is not md that lets no more of them in.
 rig_set "/sys/block/${RIG_MD#/dev/}/md/stripe_cache_size" 4096
-rig_target fs0 "$RIG_MD" hold_ms 3600000 cluster_bytes $((2 * RIG_W)) \
+rig_target fs0 "$RIG_MD" hold_ms 3600000 file_high_water_bytes 0 cluster_bytes $((2 * RIG_W)) \
 	high_water_bytes $((2 * stripes * RIG_W)) low_water_bytes $(((stripes + 1) * RIG_W))
 stats=$(rig_sysfs fs0)/stats
 

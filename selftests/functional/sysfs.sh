@@ -22,12 +22,13 @@ BAD=(
 	"stripe_bytes 0" "stripe_bytes 69632" "stripe_bytes 1x" "stripe_bytes 134217728"
 	"hold_ms 0" "hold_ms 3600001" "hold_ms soon" "seek_bytes 67108865" "mode writeback" "mode 1"
 	"high_water_bytes 0" "high_water_bytes 262144" "high_water_bytes 1099511627776"
+	"file_high_water_bytes 1" "file_high_water_bytes 1099511627776" "file_low_water_bytes 1099511627776"
 	"streams 1025" "streams -1" "read_pref_io 1" "read_pref_io 98304" "read_nstream 0" "read_nstream 3"
 	"read_nstream 4096" "prefetch_bytes 0" "prefetch_bytes 262144" "prefetch_bytes 1099511627776"
 	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
 )
 
-tap_plan $((${#BAD[@]} + 24))
+tap_plan $((${#BAD[@]} + 26))
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 16777216
@@ -39,6 +40,8 @@ tap_check "seek_bytes" takes seek_bytes 0
 tap_check "low_water_bytes" takes low_water_bytes 4194304
 tap_check "high_water_bytes, down" takes high_water_bytes 8388608
 tap_check "high_water_bytes, up" takes high_water_bytes 33554432
+tap_check "file_high_water_bytes" takes file_high_water_bytes 2097152
+tap_check "file_low_water_bytes" takes file_low_water_bytes 0
 tap_check "streams" takes streams 0
 tap_check "read_nstream" takes read_nstream 8
 tap_check "read_pref_io" takes read_pref_io 32768
@@ -81,6 +84,8 @@ while kill -0 $! 2>/dev/null; do
 	for change in "seek_bytes 1048576" "stripe_bytes 196608" "streams 3" "mode writethrough" "hold_ms 5" "cluster_bytes 786432" \
 		"high_water_bytes 2097152" "stripe_bytes 262144" "mode writebehind" "hold_ms 300" "seek_bytes 0" \
 		"read_nstream 8" "prefetch_bytes 4194304" "read_nstream 4" "streams 0" "streams 128" \
+		"file_low_water_bytes 0" "file_high_water_bytes 524288" "file_high_water_bytes 0" \
+		"file_high_water_bytes 1048576" \
 		"high_water_bytes 8388608"; do
 		# shellcheck disable=SC2086 # two words
 		takes $change || ((++failed))

@@ -61,8 +61,8 @@ static void defaults_come_from_md_and_memory(void **state)
 	assert_int_equal(s.value[SETTING_DATA_MEMBERS], 4);
 	assert_int_equal(s.value[SETTING_STRIPE_BYTES], 262144);
 	assert_int_equal(s.value[SETTING_CLUSTER_BYTES], 262144);
-	assert_int_equal(s.value[SETTING_HIGH_WATER_BYTES], 16777216);
-	assert_int_equal(s.value[SETTING_LOW_WATER_BYTES], 8388608);
+	assert_int_equal(s.value[SETTING_HIGH_WATER_BYTES], 33554432);
+	assert_int_equal(s.value[SETTING_LOW_WATER_BYTES], 16777216);
 	assert_int_equal(s.value[SETTING_MODE], MODE_WRITEBEHIND);
 	assert_int_equal(s.value[SETTING_HOLD_MS], 5000);
 	assert_int_equal(build(&s, &md, &error, "mode", "writethrough", NULL), 0);
@@ -248,6 +248,45 @@ static void random_settings_are_sound_or_refused(void **state)
 	assert_true(taken > 1000);
 }
 
+static void file_water_marks_are_those_of_ufs(void **state)
+{
+	/* shared with vectors.json: what Solaris had for so much memory */
+	static const struct {
+		u64 ram, high, low;
+	} cases[] = {
+		{ 1073741824, 16777216, 8388608 },
+		{ 163241984, 2550656, 1275328 },
+		/* But not seconds of what an array writes, nor less than two stripes. */
+		{ 64ULL << 30, 128 << 20, 64 << 20 },
+		{ 16 << 20, 2 * 262144, 262144 },
+	};
+	struct surroundings around = md;
+	struct settings s;
+	const char *error;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		around.ram_bytes = cases[i].ram;
+		assert_int_equal(build(&s, &around, &error, NULL), 0);
+		assert_int_equal(s.value[SETTING_FILE_HIGH_WATER_BYTES], cases[i].high);
+		assert_int_equal(s.value[SETTING_FILE_LOW_WATER_BYTES], cases[i].low);
+	}
+	/* Off, whatever the low one is. */
+	assert_int_equal(build(&s, &md, &error, "file_high_water_bytes", "0", NULL), 0);
+	assert_int_equal(build(&s, &md, &error, "file_high_water_bytes", "0",
+			       "file_low_water_bytes", "524288", NULL), 0);
+	assert_refused(-EINVAL, "file_low_water_bytes",
+		       settings_change(&s, SETTING_FILE_HIGH_WATER_BYTES, "524288", &md, &error));
+	assert_refused(-ERANGE, "file_high_water_bytes",
+		       build(&s, &md, &error, "file_high_water_bytes", "524287", NULL));
+	assert_refused(-ERANGE, "file_high_water_bytes",
+		       build(&s, &md, &error, "file_high_water_bytes", "536870913", NULL));
+	assert_refused(-EINVAL, "file_low_water_bytes",
+		       build(&s, &md, &error, "file_high_water_bytes", "1048576",
+			     "file_low_water_bytes", "1048576", NULL));
+}
+
 static void read_clusters_are_whole_stripes(void **state)
 {
 	struct settings s;
@@ -296,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_refused_value_changes_nothing),
 		cmocka_unit_test(a_new_stripe_width_takes_the_cluster_along),
 		cmocka_unit_test(random_settings_are_sound_or_refused),
+		cmocka_unit_test(file_water_marks_are_those_of_ufs),
 		cmocka_unit_test(read_clusters_are_whole_stripes),
 		cmocka_unit_test(a_new_width_keeps_the_read_cluster_where_it_can),
 	};

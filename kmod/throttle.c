@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The throttle: bounds what one file has accepted and not yet on disk.
+ *
+ * DOC: what is counted
+ *
+ * A write counts for its file from when it is taken until it is on the lower device: as
+ * bytes in flight while its bio is not completed, and as whole pages while it is staged.
+ * What is written again while it is staged takes no more memory, and does not count twice.
+ *
+ * DOC: who waits
+ *
+ * A file that has reached the high water mark has its next bios parked, uncompleted: the
+ * pages stay under writeback, and the kernel holds back who dirties more of that file, and
+ * nobody else. At the low water mark they go on, until the file is at the high one again;
+ * first come first served, and by turns with other files. (As ufs_HW and ufs_LW of Solaris,
+ * McDougall 1999, which let all go on that wait: with bios instead of processes that would
+ * be more than the high water mark.) Nobody waits while the target is failing, being
+ * suspended or changing its stripes.
+ *
+ * DOC: whose a write is
+ *
+ * A page under writeback belongs to the inode that its mapping names, and truncation and
+ * eviction wait for it; so does RCU, should it be direct I/O from such a page of another
+ * file, which then counts for that one. All other pages can be anything, also a file that
+ * is mapped into memory or a file system's own: so these count only where they are the
+ * memory of a process, for the thread group that submits. Metadata, journals, swap and what
+ * kernel threads write without a mapping never wait.
+ */
+#include <linux/blkdev.h>
+#include <linux/hash.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "fullstripe.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/*
+ * A file that waits, and of which nothing was written for so long, has no whole stripes on
+ * their way: then its partial ones are written. Longer than a disk takes for a request.
+ * Where nothing at all is on its way nobody needs to wait for that.
+ */
+#define STUCK_MS	50
+
+static struct kmem_cache *cache;
+
+/**
+ * throttle_init_cache() - set up what all targets allocate their dirty files from.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int throttle_init_cache(void)
+{
+	cache = kmem_cache_create("fullstripe_dirty_file", sizeof(struct dirty_file), 0, 0, NULL);
+	return cache ? 0 : -ENOMEM;
+}
+
+/**
+ * throttle_exit_cache() - the opposite, when no target is left.
+ */
+void throttle_exit_cache(void)
+{
+	kmem_cache_destroy(cache);
+}
+
+/* Nobody is to wait now; what was parked goes on. */
+static bool is_off(const struct fullstripe *fs)
+{
+	return !setting(fs, SETTING_FILE_HIGH_WATER_BYTES) || READ_ONCE(fs->suspending) ||
+	       atomic_read(&fs->destager.failing) || staging_gate(fs) != GATE_OPEN;
+}
+
+/* Whose a write is; false if nobody's. In .map only: later its pages may be gone. */
+static bool identify(struct bio *bio, struct file_key *key)
+{
+	/* Not bi_io_vec[0]: bios of dm are advanced. */
+	struct folio *folio = page_folio(bio_iter_page(bio, bio->bi_iter));
+	struct address_space *mapping;
+	struct inode *inode;
+	bool known;
+
+	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP) || folio_test_slab(folio))
+		return false;
+	if (!folio_test_writeback(folio) || folio_test_swapbacked(folio)) {
+		if (current->flags & PF_KTHREAD ||
+		    (!folio_test_swapbacked(folio) && !folio_test_hugetlb(folio)))
+			return false;
+		*key = (struct file_key) { .id = current->tgid };
+		return true;
+	}
+	rcu_read_lock();
+	mapping = folio_mapping(folio);
+	inode = mapping ? READ_ONCE(mapping->host) : NULL;
+	known = inode && S_ISREG(inode->i_mode);
+	if (known)
+		*key = (struct file_key) {
+			.id = inode->i_ino,
+			.generation = inode->i_generation,
+			.dev = inode->i_sb->s_dev,
+		};
+	rcu_read_unlock();
+	return known;
+}
+
+static struct file_bucket *bucket_of(struct fullstripe *fs, const struct file_key *key)
+{
+	u64 mix = key->id ^ (u64)key->dev << 32 ^ key->generation;
+
+	return &fs->throttle.buckets[hash_64(mix, FILE_BITS)];
+}
+
+static struct dirty_file *find_file(struct file_bucket *bucket, const struct file_key *key)
+{
+	struct dirty_file *file;
+
+	hlist_for_each_entry(file, &bucket->files, hash)
+		if (file->key.id == key->id && file->key.dev == key->dev &&
+		    file->key.generation == key->generation)
+			return file;
+	return NULL;
+}
+
+/* Bucket locked. NULL if there is no memory: then the write does not count. */
+static struct dirty_file *add_file(struct fullstripe *fs, struct file_bucket *bucket,
+				   const struct file_key *key)
+{
+	struct dirty_file *file = kmem_cache_zalloc(cache, GFP_NOWAIT | __GFP_NOWARN);
+
+	if (!file)
+		return NULL;
+	file->key = *key;
+	bio_list_init(&file->parked);
+	INIT_LIST_HEAD(&file->link);
+	hlist_add_head(&file->hash, &bucket->files);
+	atomic_inc(&fs->throttle.nr_files);
+	return file;
+}
+
+/* Bucket locked. */
+static void charge(struct fullstripe *fs, struct dirty_file *file, s64 bytes)
+{
+	s64 peak = atomic64_read(&fs->throttle.peak);
+
+	file->outstanding += bytes;
+	while ((s64)file->outstanding > peak &&
+	       !atomic64_try_cmpxchg(&fs->throttle.peak, &peak, file->outstanding))
+		;
+}
+
+/* Less is outstanding. Bucket locked; the file may be gone afterwards. True if it goes on. */
+static bool settle(struct fullstripe *fs, struct dirty_file *file)
+{
+	struct throttle *t = &fs->throttle;
+	bool goes_on = false;
+
+	if (!bio_list_empty(&file->parked)) {
+		WRITE_ONCE(file->moved, jiffies);
+		if (file->outstanding > setting(fs, SETTING_FILE_LOW_WATER_BYTES))
+			return false;
+		spin_lock(&t->lock);
+		goes_on = !file->going;
+		/* Who goes on already keeps his turn. */
+		if (goes_on) {
+			file->going = true;
+			list_move_tail(&file->link, &t->going);
+		}
+		spin_unlock(&t->lock);
+	} else if (!file->outstanding) {
+		hlist_del(&file->hash);
+		kmem_cache_free(cache, file);
+		atomic_dec(&t->nr_files);
+	}
+	return goes_on;
+}
+
+/* What is counted in a file changes; the file may be gone afterwards. */
+static void recount(struct fullstripe *fs, struct dirty_file *file, s64 outstanding, s64 staged)
+{
+	struct file_bucket *bucket = bucket_of(fs, &file->key);
+	unsigned long flags;
+	bool goes_on;
+
+	spin_lock_irqsave(&bucket->lock, flags);
+	file->staged += staged;
+	charge(fs, file, outstanding);
+	goes_on = settle(fs, file);
+	spin_unlock_irqrestore(&bucket->lock, flags);
+	if (goes_on)
+		queue_work(fs->destager.wq, &fs->throttle.work);
+}
+
+/* Bucket locked. True if it is the first one of its file. */
+static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
+{
+	bool first = bio_list_empty(&file->parked);
+	struct throttle *t = &fs->throttle;
+
+	trace_fullstripe_park(fs, file, bio);
+	atomic_inc(&fs->staging.nr_parked);
+	if (first) {
+		WRITE_ONCE(file->moved, jiffies);
+		spin_lock(&t->lock);
+		list_add_tail(&file->link, &t->held);
+		spin_unlock(&t->lock);
+		atomic_inc(&t->nr_held);
+	}
+	bio_list_add(&file->parked, bio);
+	return first;
+}
+
+/**
+ * throttle_admit() - count a write for its file, or park it.
+ * @fs: the target.
+ * @bio: a write with data.
+ * @sectors: so many of it would be taken.
+ * @in_stripe: so many of them lie in the first stripe; a bio that is parked is cut there.
+ *
+ * Context: .map, in the RCU read section in which the stripes were looked up; does not
+ * sleep.
+ * Return: false if it was parked: it is no longer the caller's.
+ */
+bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_stripe)
+{
+	u64 high = setting(fs, SETTING_FILE_HIGH_WATER_BYTES);
+	struct fullstripe_io *io = fullstripe_io(bio);
+	struct file_bucket *bucket;
+	struct dirty_file *file;
+	struct file_key key;
+	unsigned long flags;
+	bool first = false;
+	bool admit;
+
+	if (!high || !identify(bio, &key))
+		return true;
+	bucket = bucket_of(fs, &key);
+	spin_lock_irqsave(&bucket->lock, flags);
+	file = find_file(bucket, &key) ?: add_file(fs, bucket, &key);
+	if (!file) {
+		spin_unlock_irqrestore(&bucket->lock, flags);
+		return true;
+	}
+	io->file = file;
+	admit = is_off(fs) || (bio_list_empty(&file->parked) && file->outstanding < high);
+	if (admit) {
+		io->charged = sectors << SECTOR_SHIFT;
+		charge(fs, file, io->charged);
+	} else {
+		fullstripe_accept(bio, in_stripe);
+		first = park(fs, file, bio);
+	}
+	spin_unlock_irqrestore(&bucket->lock, flags);
+	if (admit)
+		return true;
+
+	count(fs, COUNT_THROTTLED, 1);
+	/* Who changes this looks for parked bios afterwards: one of the two sees the other. */
+	smp_mb();
+	if (is_off(fs) || setting(fs, SETTING_FILE_HIGH_WATER_BYTES) != high)
+		throttle_recheck(fs);
+	if (first)
+		destager_kick(fs);
+	return false;
+}
+
+/**
+ * throttle_trim() - less of a bio was taken than was counted.
+ * @fs: the target.
+ * @bio: the bio, as long as it is now.
+ *
+ * Context: any; does not sleep.
+ */
+void throttle_trim(struct fullstripe *fs, struct bio *bio)
+{
+	struct fullstripe_io *io = fullstripe_io(bio);
+	u32 less = io->charged - bio->bi_iter.bi_size;
+
+	if (!io->file || !less)
+		return;
+	io->charged -= less;
+	recount(fs, io->file, -(s64)less, 0);
+}
+
+/**
+ * throttle_stage() - a bio is being staged: what counts from now on are its pages.
+ * @fs: the target.
+ * @io: of the bio.
+ * @pages: how many it took; their private is @io's file. They are not released before
+ *	this returns.
+ *
+ * Context: any; does not sleep.
+ */
+void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned int pages)
+{
+	s64 bytes = (s64)pages << PAGE_SHIFT;
+
+	if (!io->file)
+		return;
+	recount(fs, io->file, bytes - io->charged, bytes);
+	io->file = NULL;
+}
+
+/**
+ * throttle_end() - a bio completes.
+ * @fs: the target.
+ * @io: of the bio.
+ *
+ * Context: any, also interrupt.
+ */
+void throttle_end(struct fullstripe *fs, struct fullstripe_io *io)
+{
+	if (io->file)
+		recount(fs, io->file, -(s64)io->charged, 0);
+}
+
+/**
+ * throttle_release() - pages are no longer staged.
+ * @fs: the target.
+ * @pages: list of them.
+ *
+ * Context: destager's work.
+ */
+void throttle_release(struct fullstripe *fs, struct list_head *pages)
+{
+	struct dirty_file *last = NULL;
+	struct page *page;
+	s64 bytes = 0;
+
+	list_for_each_entry(page, pages, lru) {
+		struct dirty_file *file = (struct dirty_file *)page_private(page);
+
+		if (file != last) {
+			if (last)
+				recount(fs, last, -bytes, -bytes);
+			bytes = 0;
+		}
+		bytes += PAGE_SIZE;
+		last = file;
+		set_page_private(page, 0);
+	}
+	if (last)
+		recount(fs, last, -bytes, -bytes);
+}
+
+/* The next parked bio of a file that goes on; counted. NULL if it has to wait again. */
+static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
+{
+	struct file_bucket *bucket = bucket_of(fs, &file->key);
+	struct throttle *t = &fs->throttle;
+	struct bio *bio = NULL;
+
+	spin_lock_irq(&bucket->lock);
+	if (is_off(fs) || file->outstanding < setting(fs, SETTING_FILE_HIGH_WATER_BYTES)) {
+		bio = bio_list_pop(&file->parked);
+		trace_fullstripe_unpark(fs, file, bio);
+		fullstripe_io(bio)->charged = bio->bi_iter.bi_size;
+		charge(fs, file, bio->bi_iter.bi_size);
+	}
+	spin_lock(&t->lock);
+	file->pressing = false;
+	if (!bio) {
+		file->going = false;
+		list_move_tail(&file->link, &t->held);
+	} else if (bio_list_empty(&file->parked)) {
+		file->going = false;
+		list_del_init(&file->link);
+		atomic_dec(&t->nr_held);
+	} else {
+		/* Now the others. */
+		list_move_tail(&file->link, &t->going);
+	}
+	spin_unlock(&t->lock);
+	spin_unlock_irq(&bucket->lock);
+	return bio;
+}
+
+static void throttle_work(struct work_struct *work)
+{
+	struct throttle *t = container_of(work, struct throttle, work);
+	struct fullstripe *fs = container_of(t, struct fullstripe, throttle);
+
+	for (;;) {
+		struct dirty_file *file;
+		struct bio *bio;
+
+		spin_lock_irq(&t->lock);
+		file = list_first_entry_or_null(&t->going, struct dirty_file, link);
+		spin_unlock_irq(&t->lock);
+		if (!file)
+			break;
+		/* It stays: only this work takes what it has parked. */
+		bio = next_parked(fs, file);
+		if (bio)
+			staging_go_on(fs, bio);
+		cond_resched();
+	}
+}
+
+/**
+ * throttle_recheck() - the marks changed, or whether they count: look who can go on.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void throttle_recheck(struct fullstripe *fs)
+{
+	struct throttle *t = &fs->throttle;
+	struct dirty_file *file;
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->lock, flags);
+	list_for_each_entry(file, &t->held, link)
+		file->going = true;
+	list_splice_tail_init(&t->held, &t->going);
+	spin_unlock_irqrestore(&t->lock, flags);
+	queue_work(fs->destager.wq, &t->work);
+}
+
+/**
+ * throttle_needs() - what the files that wait need of the destager.
+ * @fs: the target.
+ * @still: nothing is being written, and no whole stripe is left.
+ * @again: set to the jiffies until this is to be asked again, if less.
+ *
+ * What is in flight or held (writethrough) ends by itself; what is staged may not.
+ *
+ * Context: destager's work.
+ * Return: what they need most.
+ */
+enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long *again)
+{
+	u64 low = setting(fs, SETTING_FILE_LOW_WATER_BYTES);
+	unsigned long stuck = msecs_to_jiffies(STUCK_MS);
+	enum throttle_need need = THROTTLE_NOTHING;
+	struct throttle *t = &fs->throttle;
+	struct dirty_file *file;
+
+	if (!atomic_read(&t->nr_held))
+		return THROTTLE_NOTHING;
+	*again = min(*again, stuck);
+	spin_lock_irq(&t->lock);
+	list_for_each_entry(file, &t->held, link) {
+		if (READ_ONCE(file->staged) <= low)
+			continue;
+		if (still || time_after_eq(jiffies, READ_ONCE(file->moved) + stuck))
+			WRITE_ONCE(file->pressing, true);
+		need = max(need, file->pressing ? THROTTLE_PARTIAL : THROTTLE_WHOLE);
+	}
+	spin_unlock_irq(&t->lock);
+	return need;
+}
+
+/**
+ * throttle_setup() - make a target's throttle.
+ * @throttle: the throttle.
+ */
+void throttle_setup(struct throttle *throttle)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(throttle->buckets); i++)
+		spin_lock_init(&throttle->buckets[i].lock);
+	spin_lock_init(&throttle->lock);
+	INIT_LIST_HEAD(&throttle->held);
+	INIT_LIST_HEAD(&throttle->going);
+	INIT_WORK(&throttle->work, throttle_work);
+}
