@@ -13,6 +13,10 @@ def slowest_to_mean: jobs | map(.io_bytes / ([.runtime, 1] | max)) | min / (add 
 def read_to_consumed: .read_kib * 1024 / bytes;
 def cpu: .busy / 100 / bytes * 1e9;
 
+# Beside a writer (T1): who calls fsync, and how long that takes him.
+def fsync_us(percent): [.fio.jobs[] | select(.sync.total_ios // 0 > 1)][0].sync.lat_ns.percentile[percent] / 1000;
+def writers_speed: .fio.jobs[0].write | .io_bytes / ([.runtime, 1] | max);
+
 # Every figure of one case on one device.
 def summary: {
 	row: .[0].row, case: .[0].case, device: .[0].device, runs: length,
@@ -26,6 +30,9 @@ def summary: {
 	p50_us: map(jobs[0].clat_ns.percentile["50.000000"] / 1000) | median,
 	p99_us: map(jobs[0].clat_ns.percentile["99.000000"] / 1000) | median,
 	cpu_s_per_gb: map(cpu) | range_of,
+	fsync: (if .[0].row == "T1" then {
+		p50_us: map(fsync_us("50.000000")) | range_of, p99_us: map(fsync_us("99.000000")) | range_of,
+		writer_mib_s: map(writers_speed * 1000 / 1048576) | range_of} else null end),
 	target: .[0] | with_entries(select(.key | test("_(bytes|stripes)$|^parked$")))
 };
 
@@ -76,6 +83,11 @@ def goals:
 		| map(.destaged_bytes / .accepted_bytes) | range_of
 		| {goal: "0.63 +-0.02", reached: (.median >= 0.61 and .median <= 0.65)} + .
 		| goal("W9"; "random 4k"; "destaged to accepted")],
+	[("ext4", "xfs") as $fs
+		| ratios(fsync_us("99.000000"); select_of("T1"; $fs; "raw"); select_of("T1"; $fs; "target"))
+		| at_least(10) | goal("T1"; $fs; "p99 of fsync: raw to target")],
+	[("ext4", "xfs") as $fs | ratios(writers_speed; select_of("T1"; $fs; "target"); select_of("T1"; $fs; "raw"))
+		| at_least(0.95) | goal("T1"; $fs; "writer to raw")],
 	[against_raw("R1"; "8k"; 25)],
 	[to_raws_best("R1")],
 	[("16 readers", "64 readers") as $case | against_raw("R2"; $case; 3)],
