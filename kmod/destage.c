@@ -25,6 +25,9 @@
  * whole. What keeps a stripe together is the submitter's plug: so the batch of
  * neighbouring stripes leaves from one worker, ascending, under one plug, with the
  * same flags on all bios, and without REQ_SYNC, which makes md start at once.
+ *
+ * A row that md has to read for it puts off behind whole stripes, as long as there are any.
+ * So where somebody waits for a stripe that is written in part, it has REQ_SYNC.
  */
 #include <linux/blkdev.h>
 #include <linux/hash.h>
@@ -123,7 +126,8 @@ static struct page *page_to_write(const struct fullstripe *fs, const struct stri
 static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 first, u32 sectors)
 {
 	sector_t base = fs->start + geometry_sector(&fs->geo, group->stripe);
-	blk_opf_t opf = REQ_OP_WRITE | (group->fua ? REQ_FUA : 0);
+	blk_opf_t opf = REQ_OP_WRITE | (group->fua ? REQ_FUA : 0) |
+			(group->awaited ? REQ_SYNC : 0);
 	u32 end = first + sectors;
 
 	while (first < end) {
@@ -281,17 +285,26 @@ static struct fill *take_fill(struct destager *d, const struct stripe_group *gro
 	return fill;
 }
 
+/* Whether somebody waits for a group. */
+static bool is_awaited(const struct destager *d, const struct stripe_group *group)
+{
+	return group->urgent ||
+	       (d->flush_state == FLUSH_DESTAGING && group->epoch <= d->flush_epoch);
+}
+
 static void start_batch(struct destager *d, struct stripe_group *leader)
 {
 	struct stripe_group *group;
 
+	leader->fill = take_fill(d, leader);
 	list_for_each_entry(group, &leader->batch, batch_link) {
+		group->awaited = is_awaited(d, group) && !group->fill &&
+				 !is_whole(fullstripe_of(d), group);
 		group->state = GROUP_INFLIGHT;
 		group->status = BLK_STS_OK;
 		atomic_set(&group->pending, 1);
 		d->inflight++;
 	}
-	leader->fill = take_fill(d, leader);
 	INIT_WORK(&leader->work, leader->fill ? fill_then_write : write_batch);
 	queue_work(d->wq, &leader->work);
 }

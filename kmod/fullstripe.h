@@ -99,6 +99,7 @@ enum group_state {
  * @known: the destager has it in its lists.
  * @failed: the last try to write it failed, and it is counted in failing.
  * @plain: it is not to be filled again: writing it whole failed.
+ * @awaited: it is written in part and somebody waits for that.
  * @fill: what it is filled with; from start to done.
  */
 struct stripe_group {
@@ -136,6 +137,7 @@ struct stripe_group {
 	bool known;
 	bool failed;
 	bool plain;
+	bool awaited;
 	struct fill *fill;
 
 	struct page *pages[];

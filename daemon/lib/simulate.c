@@ -374,9 +374,15 @@ static int read_holes(struct simulation *s, struct raid_io *io, const struct gro
 	return r;
 }
 
+/* Whether somebody waits for a group: then it has REQ_SYNC, which matters if it is partial. */
+static bool is_awaited(const struct simulation *s, const struct group *g)
+{
+	return g->is_urgent || (s->flushing && g->epoch <= s->flush_epoch);
+}
+
 static int send_batch(struct simulation *s, struct job *job)
 {
-	struct raid_io *io = raid_io_new(s->raid, false, job);
+	struct raid_io *io = raid_io_new(s->raid, is_awaited(s, TAILQ_FIRST(&job->batch)), job);
 	struct group *g;
 	int r = 0;
 

@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 13
+tap_plan 14
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -63,6 +63,13 @@ python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
 rig_count_end
 ((RIG_FLUSHES >= RIG_N))
 tap_is $? 0 "with nothing staged too: what went past staging must be stable"
+
+# md puts off a row that it has to read for, unless somebody waits for it.
+dmsetup message fs0 0 set seek_bytes 0
+rig_count_begin
+dd if=/dev/zero of=/dev/mapper/fs0 bs=$((RIG_W / 2)) count=1 seek=100 oflag=direct conv=notrunc,fdatasync status=none
+rig_count_end
+tap_is "$RIG_READS" 2 "half a stripe that a flush waits for is read for at once"
 
 # A stream that never stops does not hold a flush for ever.
 fio --name=w --filename=/dev/mapper/fs0 --rw=randwrite --bs=4k --direct=1 --ioengine=libaio \

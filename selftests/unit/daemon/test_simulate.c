@@ -512,6 +512,22 @@ static void test_flush_writes_what_came_before(void **state)
 	assert_int_equal(r.held.mean, (11 * MS + 1010 * MS) / 2);
 }
 
+/* md puts nothing off that somebody waits for; nobody waits for the second one. */
+static void test_flush_is_not_put_off(void **state)
+{
+	struct simulation *s = new_simulation(&plain);
+	struct simulate_result r;
+
+	(void)state;
+	add(s, 0, 0, WIDTH / 2);
+	add_flush(s, 1);
+	add(s, 20, WIDTH, WIDTH / 2);
+	r = finish(s);
+	assert_int_equal(r.partial, 2);
+	assert_int_equal(r.md.reads, 2 + 4);
+	assert_int_equal(r.md.writes, 3 + 6);
+}
+
 static void test_fua(void **state)
 {
 	struct simulation *s = new_simulation(&plain);
@@ -710,6 +726,7 @@ int main(void)
 		cmocka_unit_test(test_raw_md),
 		cmocka_unit_test(test_idle_and_hold),
 		cmocka_unit_test(test_flush_writes_what_came_before),
+		cmocka_unit_test(test_flush_is_not_put_off),
 		cmocka_unit_test(test_fua),
 		cmocka_unit_test(test_order_behind_what_passes),
 		cmocka_unit_test(test_whole_stripes_pass),
