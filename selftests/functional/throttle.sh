@@ -56,7 +56,8 @@ for case in "4k 4096 psync 1" "64k 16384 libaio 32" "1M 32768 libaio 8" "4M 3276
 		"${writer[@]}" --bs="$bs" --size="${kib}k" --ioengine="$engine" --iodepth="$depth"
 	# What is taken of a write at a time is four stripes at the most.
 	at_most "no more than the mark and one write" $((2 * MIB + (${bs%[kM]} > 4 ? 4 * RIG_W : 4096)))
-	(($(stat throttled) > 0))
+	# One at a time may be slower than the members.
+	((depth == 1 || $(stat throttled) > 0))
 	tap_is $? 0 "it had to wait"
 	((partial += $(stat partial_stripes) + $(stat filled_stripes)))
 done
