@@ -14,8 +14,9 @@ def read_to_consumed: .read_kib * 1024 / bytes;
 def cpu: .busy / 100 / bytes * 1e9;
 
 # Beside a writer (T1): who calls fsync, and how long that takes him.
-def fsync_us(percent): [.fio.jobs[] | select((.sync.total_ios // 0) > 1)][0].sync.lat_ns.percentile[percent] / 1000;
-def writers_speed: .fio.jobs[0].write | .io_bytes / ([.runtime, 1] | max);
+def job(name): .fio.jobs[] | select(.jobname == name);
+def fsync_us(percent): job("small").sync.lat_ns.percentile[percent] / 1000;
+def writers_speed: job("writer").write | .io_bytes / ([.runtime, 1] | max);
 
 # Every figure of one case on one device.
 def summary: {
