@@ -685,7 +685,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	struct fullstripe_io *io = fullstripe_io(bio);
 	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
 	u32 sectors = bio_sectors(bio);
-	u32 width, first, take;
+	u32 width, first, in_stripe, take;
 	unsigned int most, nr;
 	u64 stripe;
 
@@ -703,25 +703,26 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 
 	width = fs->geo.stripe_sectors;
 	stripe = geometry_stripe(&fs->geo, sector, &first);
+	in_stripe = min(sectors, width - first);
 	if (!geometry_is_whole(&fs->geo, stripe)) {
 		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
-		fullstripe_accept(bio, min(sectors, width - first));
+		fullstripe_accept(bio, in_stripe);
 		count(fs, COUNT_EDGE_BYTES, bio->bi_iter.bi_size);
 		fullstripe_remap(fs, bio);
 		return DM_MAPIO_REMAPPED;
 	}
 
 	most = fs->staging.bypass_stripes;
-	take = min(sectors, width - first);
-	if (!first && sectors >= width)
+	take = in_stripe;
+	if (in_stripe == width)
 		take = clamp(sectors / width, 1U, max(most, 1U)) * width;
-	if (!throttle_admit(fs, bio, take, min(take, width - first))) {
+	if (!throttle_admit(fs, bio, take, in_stripe)) {
 		rcu_read_unlock();
 		return DM_MAPIO_SUBMITTED;
 	}
 
-	if (take >= width) {
+	if (in_stripe == width) {
 		nr = mark_bypasses(fs, io, stripe, take / width);
 		if (nr) {
 			rcu_read_unlock();
@@ -733,13 +734,12 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 		}
 	}
 
-	fullstripe_accept(bio, min(sectors, width - first));
+	fullstripe_accept(bio, in_stripe);
 	throttle_trim(fs, bio);
 	switch (write_in_stripe(fs, bio, stripe, first)) {
 	case VERDICT_REMAP:
 		fullstripe_remap(fs, bio);
-		return bio_sectors(bio) == width && !most ? send_straight(fs, bio) :
-			DM_MAPIO_REMAPPED;
+		return most || in_stripe < width ? DM_MAPIO_REMAPPED : send_straight(fs, bio);
 	case VERDICT_PARK:
 		park(fs, bio);
 		break;

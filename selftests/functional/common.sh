@@ -15,6 +15,11 @@ STRESS=$RIG_TOP/build/selftests/functional/stress
 # What earlier scripts of this boot let the kernel say is not this one's.
 dmesg -C
 
+# stat NAME: one of the stats of the target fs0.
+stat() {
+	cat "$(rig_sysfs fs0)/stats/$1"
+}
+
 # slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
 # as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
 slow_lower() {

@@ -44,11 +44,6 @@ age() {
 	((tries))
 }
 
-# stat NAME
-stat() {
-	cat "$stats/$1"
-}
-
 # mismatches: rows of the array in which the parity is wrong.
 mismatches() {
 	local md=/sys/block/${RIG_MD#/dev/}/md
@@ -63,7 +58,6 @@ modprobe dm-flakey
 rig_preset R5 spindle
 dd if=/dev/urandom of="$RIG_MD" bs=1M count=8 oflag=direct status=none
 rig_target fs0 "$RIG_MD" hold_ms 3600000
-stats=$(rig_sysfs fs0)/stats
 
 old=$(holes 1)
 pieces 1
@@ -147,7 +141,6 @@ $bad_write 8 flakey $RIG_MD $bad_write 0 60 1 error_writes
 $((bad_write + 8)) $((sectors - bad_write - 8)) linear $RIG_MD $((bad_write + 8))
 TABLE
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 1048576
-stats=$(rig_sysfs fs0)/stats
 old=$(holes 6)
 pieces 6
 tap_check "a hole that cannot be read: the stripe is destaged" age

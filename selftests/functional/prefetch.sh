@@ -6,11 +6,6 @@
 # what was read ahead is never read when it is stale, or when it could not be read.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# stat NAME
-stat() {
-	cat "$stats/$1"
-}
-
 # stream BS FIRST COUNT [fio option]...: read COUNT blocks of BS from block FIRST on.
 stream() {
 	local bs=$1 first=$2 count=$3
@@ -130,7 +125,6 @@ echo Y >/sys/module/raid456/parameters/devices_handle_discard_safely
 rig_preset R5 spindle
 dd if=/dev/urandom of="$RIG_MD" bs=1M oflag=direct status=none count=48
 rig_target fs0 "$RIG_MD" hold_ms 3600000
-stats=$(rig_sysfs fs0)/stats
 
 rig_count_begin
 stream 8192 0 1024
@@ -273,7 +267,7 @@ for mode in writebehind writethrough; do
 	rig_preset R5 ram
 	rig_target fs0 "$RIG_MD" mode $mode hold_ms 20
 	tap_check "$mode: streams among writers against a model" stress
-	(($(cat "$(rig_sysfs fs0)/stats/prefetch_hit_bytes") > 1 << 20))
+	(($(stat prefetch_hit_bytes) > 1 << 20))
 	tap_is $? 0 "$mode: which read from memory"
 	tap_check "$mode: fio verifies what it wrote" verify "$seconds"
 	rig_target_remove fs0

@@ -7,10 +7,6 @@
 
 MIB=1048576
 
-stat() {
-	cat "$(rig_sysfs fs0)/stats/$1"
-}
-
 set_key() {
 	dmsetup message fs0 0 set "$1" "$2"
 }
