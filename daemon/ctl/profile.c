@@ -3,15 +3,14 @@
 #include <argp.h>
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "lib/describe.h"
 #include "lib/exit_codes.h"
-#include "lib/macros.h"
 #include "lib/profile.h"
 #include "lib/render.h"
 #include "lib/units.h"
@@ -111,64 +110,12 @@ static int read_all(struct recording *recording, const struct options *o, struct
 	return r;
 }
 
-__printf(3, 4)
-static void add_row(struct libscols_table *table, const char *name, const char *format, ...)
+static void add_row(void *data, const char *name, const char *value)
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
-	char text[256];
-	va_list args;
+	struct libscols_line *line = scols_table_new_line(data, NULL);
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	scols_line_set_data(line, 0, name);
-	scols_line_set_data(line, 1, text);
-}
-
-static void add_latency(struct libscols_table *table, const char *name,
-			const struct profile_latency *l)
-{
-	if (l->n > 0)
-		add_row(table, name, "half within %.3f ms, 99 %% within %.3f ms", l->p50 / 1e6,
-			l->p99 / 1e6);
-}
-
-static void add_sizes(struct libscols_table *table, const struct profile_summary *s)
-{
-	char size[UNITS_TEXT], least[UNITS_TEXT], most[UNITS_TEXT], average[UNITS_TEXT];
-
-	add_row(table, "I/O size", "typically %s (%.0f %%), %s on average, %s to %s",
-		units_format_size(s->size_mode, size), s->size_mode_share * 100,
-		units_format_size(s->size_average + 0.5, average),
-		units_format_size(s->size_min, least), units_format_size(s->size_max, most));
-	for (unsigned int i = 0; i < PROFILE_SIZE_CLASSES; i++) {
-		char label[UNITS_TEXT + 8];
-
-		if (s->sizes[i] == 0)
-			continue;
-		snprintf(label, sizeof(label), "  up to %s", units_format_size(1ull << i, size));
-		add_row(table, label, "%llu (%.1f %%)", (unsigned long long)s->sizes[i],
-			100.0 * s->sizes[i] / s->ios);
-	}
-}
-
-static void add_access(struct libscols_table *table, const struct profile_summary *s)
-{
-	static const char * const directions[] = { " down", "", " up" };
-
-	add_row(table, "access pattern", "%s%s (%.0f %% sequential, %.0f %% strided, %.0f %% random), %u %s at once",
-		profile_access_name(s->access), directions[s->direction + 1], s->sequential * 100,
-		s->strided * 100, s->random * 100, s->streams,
-		s->streams == 1 ? "stream" : "streams");
-}
-
-static void add_bandwidth(struct libscols_table *table, const struct profile_summary *s)
-{
-	char average[UNITS_TEXT], peak[UNITS_TEXT], reads[UNITS_TEXT], writes[UNITS_TEXT];
-
-	add_row(table, "bandwidth", "%s on average (read %s, write %s), %s in the best second",
-		units_format_rate(s->average_rate, average), units_format_rate(s->read_rate, reads),
-		units_format_rate(s->write_rate, writes), units_format_rate(s->peak_rate, peak));
+	scols_line_set_data(line, 1, value);
 }
 
 static int fill_table(struct libscols_table *table, const struct profile_summary *s)
@@ -176,29 +123,7 @@ static int fill_table(struct libscols_table *table, const struct profile_summary
 	if (!scols_table_new_column(table, "CHARACTERISTIC", 0, 0) ||
 	    !scols_table_new_column(table, "VALUE", 0, SCOLS_FL_WRAP))
 		return -ENOMEM;
-	add_row(table, "recorded", "%llu reads, %llu writes, %llu flushes, %llu discards in %.3f s",
-		(unsigned long long)s->reads, (unsigned long long)s->writes,
-		(unsigned long long)s->flushes, (unsigned long long)s->discards, s->duration / 1e9);
-	add_row(table, "data or attribute", "%s intensive (%.0f %% of the I/Os are metadata)",
-		profile_content_name(s->content), s->meta_ios * 100);
-	add_access(table, s);
-	add_bandwidth(table, s);
-	add_sizes(table, s);
-	add_row(table, "latency", "%s (%.0f %% are waited for; flushes for each write: %.2f; FUA: %.0f %%)",
-		s->latency_sensitive ? "sensitive" : "not sensitive", s->sync * 100, s->flush,
-		s->fua * 100);
-	add_latency(table, "  read", &s->read_latency);
-	add_latency(table, "  write", &s->write_latency);
-	add_latency(table, "  flush", &s->flush_latency);
-	if (s->unaligned >= 0)
-		add_row(table, "unaligned writes", "%.1f %%", s->unaligned * 100);
-	if (s->rmw || s->rcw)
-		add_row(table, "md pre-reads", "%llu stripes rmw, %llu stripes rcw",
-			(unsigned long long)s->rmw, (unsigned long long)s->rcw);
-	if (s->never_completed || s->errors)
-		add_row(table, "incomplete", "%llu never completed, %llu with an error",
-			(unsigned long long)s->never_completed, (unsigned long long)s->errors);
-	add_row(table, "confidence", "%.2f", s->confidence);
+	describe_profile(s, add_row, table);
 	return 0;
 }
 

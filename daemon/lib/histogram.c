@@ -37,6 +37,20 @@ void histogram_add(struct histogram *h, uint64_t value)
 }
 
 /**
+ * histogram_merge() - count all that another one has
+ * @h: the histogram
+ * @other: the other one
+ */
+void histogram_merge(struct histogram *h, const struct histogram *other)
+{
+	if (other->n == 0)
+		return;
+	h->n += other->n;
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		h->buckets[i] += other->buckets[i];
+}
+
+/**
  * histogram_percentile() - the number that so many percent do not exceed
  * @h: the histogram
  * @percent: 1 to 100

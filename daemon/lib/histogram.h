@@ -16,6 +16,7 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
+void histogram_merge(struct histogram *h, const struct histogram *other);
 uint64_t histogram_percentile(const struct histogram *h, unsigned int percent);
 
 #endif

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blktrace_format.h"
 #include "join.h"
 
+#define SECTOR	512
 #define BUCKETS	16384
 #define NONE	UINT16_MAX
 
@@ -22,6 +24,7 @@ struct slot {
 
 struct join {
 	uint64_t given_up;
+	uint64_t in_flight;
 	uint16_t free;
 	uint16_t oldest, newest;
 	uint16_t buckets[BUCKETS];
@@ -59,6 +62,7 @@ static void release(struct join *j, uint16_t *link)
 		j->slots[slot->newer].older = slot->older;
 	slot->newer = j->free;
 	j->free = number;
+	j->in_flight--;
 }
 
 static void give_up_oldest(struct join *j)
@@ -70,6 +74,42 @@ static void give_up_oldest(struct join *j)
 		link = &j->slots[*link].next_in_bucket;
 	release(j, link);
 	j->given_up++;
+}
+
+/**
+ * io_kind() - what a request does
+ * @e: an event about it
+ */
+enum io_kind io_kind(const struct trace_event *e)
+{
+	if (e->categories & (BLKTRACE_DISCARD | BLKTRACE_WRITE_ZEROES))
+		return IO_DISCARD;
+	if (e->bytes == 0)
+		return IO_FLUSH;
+	return e->categories & BLKTRACE_WRITE ? IO_WRITE : IO_READ;
+}
+
+/**
+ * io_end() - first sector behind a request
+ * @e: an event about it
+ *
+ * A flush has no place, whatever its record says.
+ */
+uint64_t io_end(const struct trace_event *e)
+{
+	return io_kind(e) == IO_FLUSH ? 0 : e->sector + e->bytes / SECTOR;
+}
+
+/**
+ * io_is_echo() - whether a completion is of nothing
+ * @e: the completion
+ *
+ * A disk does a write that begins with a flush as three requests, and completes
+ * the write itself once more after them, with no bytes left to do.
+ */
+bool io_is_echo(const struct trace_event *e)
+{
+	return e->bytes == 0 && !(e->categories & (BLKTRACE_FLUSH | BLKTRACE_DISCARD));
 }
 
 /**
@@ -85,6 +125,7 @@ int join_new(struct join **ret)
 	if (!j)
 		return -ENOMEM;
 	j->given_up = 0;
+	j->in_flight = 0;
 	j->oldest = NONE;
 	j->newest = NONE;
 	memset(j->buckets, 0xff, sizeof(j->buckets));
@@ -122,6 +163,7 @@ void join_begin(struct join *j, const struct join_request *request)
 	number = j->free;
 	slot = &j->slots[number];
 	j->free = slot->newer;
+	j->in_flight++;
 
 	*slot = (struct slot) {
 		.request = *request,
@@ -161,6 +203,15 @@ bool join_end(struct join *j, enum io_kind kind, uint64_t end, struct join_reque
 	*ret = j->slots[*link].request;
 	release(j, link);
 	return true;
+}
+
+/**
+ * join_in_flight() - requests whose completion was not seen yet
+ * @j: the join
+ */
+uint64_t join_in_flight(const struct join *j)
+{
+	return j->in_flight;
 }
 
 /**

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace.h"
+
 /* More requests than this are never in flight on one device; older ones are given up. */
 #define JOIN_MAX	8192
 
@@ -37,12 +39,17 @@ struct join_request {
 	enum io_kind kind;
 };
 
+enum io_kind io_kind(const struct trace_event *e);
+uint64_t io_end(const struct trace_event *e);
+bool io_is_echo(const struct trace_event *e);
+
 struct join;
 
 int join_new(struct join **ret);
 struct join *join_free(struct join *j);
 void join_begin(struct join *j, const struct join_request *request);
 bool join_end(struct join *j, enum io_kind kind, uint64_t end, struct join_request *ret);
+uint64_t join_in_flight(const struct join *j);
 uint64_t join_given_up(const struct join *j);
 
 #endif

@@ -126,30 +126,6 @@ static int add_device(struct profile *p, const struct trace_event *e, struct dev
 	return 0;
 }
 
-/*
- * A disk does a write that begins with a flush as three requests, and completes
- * the write itself once more after them, with no bytes left to do.
- */
-static bool is_echo(const struct trace_event *e)
-{
-	return e->bytes == 0 && !(e->categories & (BLKTRACE_FLUSH | BLKTRACE_DISCARD));
-}
-
-static enum io_kind kind_of(const struct trace_event *e)
-{
-	if (e->categories & (BLKTRACE_DISCARD | BLKTRACE_WRITE_ZEROES))
-		return IO_DISCARD;
-	if (e->bytes == 0)
-		return IO_FLUSH;
-	return e->categories & BLKTRACE_WRITE ? IO_WRITE : IO_READ;
-}
-
-/* First sector behind it. A flush has no place, whatever its record says. */
-static uint64_t end_of(const struct trace_event *e, enum io_kind kind)
-{
-	return kind == IO_FLUSH ? 0 : e->sector + e->bytes / SECTOR;
-}
-
 /* Move the meter's window on to the step of @now. */
 static void rate_advance(struct device_profile *d, uint64_t now)
 {
@@ -185,14 +161,9 @@ static void rate_add(struct rate_meter *m, uint64_t bytes)
 	m->in_window += bytes;
 }
 
-static unsigned int size_class(uint64_t bytes)
-{
-	return bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
-}
-
 static void count_size(struct device_profile *d, uint32_t bytes)
 {
-	unsigned int class = size_class(bytes);
+	unsigned int class = profile_size_class(bytes);
 
 	d->bytes += bytes;
 	d->sizes[class]++;
@@ -213,12 +184,12 @@ static bool is_unaligned(const struct profile_options *options, const struct tra
 
 static void count_io(struct profile *p, struct device_profile *d, const struct trace_event *e)
 {
-	enum io_kind kind = kind_of(e);
+	enum io_kind kind = io_kind(e);
 	bool flushes = e->categories & BLKTRACE_FLUSH;
 
 	join_begin(d->join, &(struct join_request) {
 		.time = e->time,
-		.end = end_of(e, kind),
+		.end = io_end(e),
 		.bytes = e->bytes,
 		.kind = kind,
 	});
@@ -250,19 +221,19 @@ static void count_io(struct profile *p, struct device_profile *d, const struct t
 		d->meta_bytes += e->bytes;
 	}
 	count_size(d, e->bytes);
-	streams_add(&d->streams, e->time, kind, e->sector, end_of(e, kind));
+	streams_add(&d->streams, e->time, kind, e->sector, io_end(e));
 }
 
 static void count_completion(struct device_profile *d, const struct trace_event *e)
 {
-	enum io_kind kind = kind_of(e);
+	enum io_kind kind = io_kind(e);
 	struct join_request request;
 
-	if (is_echo(e))
+	if (io_is_echo(e))
 		return;
 	if (e->error != 0)
 		d->errors++;
-	if (!join_end(d->join, kind, end_of(e, kind), &request)) {
+	if (!join_end(d->join, kind, io_end(e), &request)) {
 		d->partial++;
 		return;
 	}
@@ -301,28 +272,21 @@ static int count_by_request(struct device_profile *d)
 	return 0;
 }
 
-static bool begins_with(const struct trace_event *e, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return e->text_len >= len && memcmp(e->text, prefix, len) == 0;
-}
-
 static void count_message(struct device_profile *d, const struct trace_event *e)
 {
-	if (begins_with(e, "raid5 rmw"))
+	if (trace_says(e, "raid5 rmw"))
 		d->rmw++;
-	else if (begins_with(e, "raid5 rcw"))
+	else if (trace_says(e, "raid5 rcw"))
 		d->rcw++;
 }
 
 /* Requeued: it will be issued once more, and that is not another I/O that ends here. */
 static void count_requeue(struct device_profile *d, const struct trace_event *e)
 {
-	enum io_kind kind = kind_of(e);
+	enum io_kind kind = io_kind(e);
 	struct join_request request;
 
-	join_end(d->join, kind, end_of(e, kind), &request);
+	join_end(d->join, kind, io_end(e), &request);
 }
 
 /**
@@ -554,6 +518,22 @@ bool profile_find(const struct profile *p, uint32_t device, struct profile_summa
 		}
 	}
 	return false;
+}
+
+/**
+ * profile_streams() - the longest streams of a device
+ * @p: the profile
+ * @device: major << 20 | minor
+ * @ret: where they go, the longest first
+ *
+ * Return: how many there are.
+ */
+unsigned int profile_streams(const struct profile *p, uint32_t device,
+			     struct stream_head ret[static STREAMS_KEPT])
+{
+	const struct device_profile *d = find_device(p, device);
+
+	return d ? streams_longest(&d->streams, ret) : 0;
 }
 
 /**

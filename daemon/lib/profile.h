@@ -16,11 +16,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "streams.h"
 #include "trace.h"
 
 /* Further devices in one set of traces are counted, and left alone. */
 #define PROFILE_DEVICES_MAX	32
 #define PROFILE_SIZE_CLASSES	33
+
+/* The class of a size: more than 2^(class - 1) bytes, and up to 2^class. */
+static inline unsigned int profile_size_class(uint64_t bytes)
+{
+	return bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
+}
 
 /* The bandwidth's peak is the highest of this time, in steps of a tenth of it. */
 #define PROFILE_PEAK_NS		1000000000ull
@@ -149,6 +156,8 @@ void profile_add_lost(struct profile *p, uint64_t records);
 unsigned int profile_devices(const struct profile *p);
 uint64_t profile_events_elsewhere(const struct profile *p);
 void profile_summarise(const struct profile *p, unsigned int index, struct profile_summary *ret);
+unsigned int profile_streams(const struct profile *p, uint32_t device,
+			     struct stream_head ret[static STREAMS_KEPT]);
 bool profile_find(const struct profile *p, uint32_t device, struct profile_summary *ret);
 
 const char *profile_access_name(enum profile_access access);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stddef.h>
+#include <string.h>
 
 #include "streams.h"
 
@@ -52,6 +53,22 @@ static uint64_t possible_stride(const struct streams *s, unsigned int kind, uint
 	return nearest ? start - nearest->run_start : 0;
 }
 
+/* Put it among the longest that are kept, if it is one. Return: how many are there then. */
+static unsigned int keep(struct stream_head kept[static STREAMS_KEPT], unsigned int n,
+			 const struct stream_head *h)
+{
+	unsigned int at;
+
+	if (h->steps < CONFIRMED || (n == STREAMS_KEPT && h->sectors <= kept[n - 1].sectors))
+		return n;
+	if (n < STREAMS_KEPT)
+		n++;
+	for (at = n - 1; at > 0 && kept[at - 1].sectors < h->sectors; at--)
+		kept[at] = kept[at - 1];
+	kept[at] = *h;
+	return n;
+}
+
 static struct stream_head *head_to_reuse(struct streams *s)
 {
 	struct stream_head *oldest = &s->heads[0];
@@ -61,6 +78,7 @@ static struct stream_head *head_to_reuse(struct streams *s)
 	for (unsigned int i = 1; i < s->n; i++)
 		if (s->heads[i].last_used < oldest->last_used)
 			oldest = &s->heads[i];
+	s->n_kept = keep(s->kept, s->n_kept, oldest);
 	return oldest;
 }
 
@@ -86,6 +104,9 @@ static void go_on(struct streams *s, struct stream_head *h)
 static struct stream_head *follow_stride(struct streams *s, struct stream_head *h)
 {
 	struct stream_head next = {
+		.first = h->first,
+		.began = h->began,
+		.sectors = h->sectors,
 		.run_start = h->run_start + h->stride,
 		.stride = h->stride,
 		.steps = h->steps + 1,
@@ -132,6 +153,8 @@ void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t s
 		break;
 	case STEP_NEW:
 		h = begin(s, &(struct stream_head) {
+			.first = start,
+			.began = time,
 			.run_start = start,
 			.stride = possible_stride(s, kind, start),
 			.kind = kind,
@@ -140,8 +163,26 @@ void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t s
 	}
 	h->start = start;
 	h->end = end;
+	h->sectors += end - start;
 	h->last_used = time;
 	s->latest = h - s->heads;
+}
+
+/**
+ * streams_longest() - the streams that most sectors belong to
+ * @s: the streams
+ * @ret: where they go, the longest first
+ *
+ * Return: how many there are.
+ */
+unsigned int streams_longest(const struct streams *s, struct stream_head ret[static STREAMS_KEPT])
+{
+	unsigned int n = s->n_kept;
+
+	memcpy(ret, s->kept, n * sizeof(*ret));
+	for (unsigned int i = 0; i < s->n; i++)
+		n = keep(ret, n, &s->heads[i]);
+	return n;
 }
 
 /**

@@ -10,9 +10,14 @@
 #include <stdint.h>
 
 #define STREAMS_MAX	64
+/* Of those that are over, the longest. */
+#define STREAMS_KEPT	16
 
 /**
  * struct stream_head - what is kept of one stream
+ * @first: first sector of its first request
+ * @began: when that was
+ * @sectors: of all its requests
  * @run_start: first sector of the run it is in
  * @start: first sector of its last request
  * @end: first sector behind that
@@ -23,6 +28,9 @@
  * @kind: read or write; a stream is one or the other
  */
 struct stream_head {
+	uint64_t first;
+	uint64_t began;
+	uint64_t sectors;
 	uint64_t run_start;
 	uint64_t start;
 	uint64_t end;
@@ -42,6 +50,8 @@ struct stream_head {
  * @n: heads in use
  * @latest: the one used last
  * @heads: the least recently used is given up for a new one
+ * @n_kept: how many are in @kept
+ * @kept: streams that were given up, the longest of them
  */
 struct streams {
 	uint64_t requests;
@@ -49,9 +59,12 @@ struct streams {
 	unsigned int n;
 	unsigned int latest;
 	struct stream_head heads[STREAMS_MAX];
+	unsigned int n_kept;
+	struct stream_head kept[STREAMS_KEPT];
 };
 
 void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t start, uint64_t end);
+unsigned int streams_longest(const struct streams *s, struct stream_head ret[static STREAMS_KEPT]);
 unsigned int streams_active(const struct streams *s, uint64_t since);
 
 #endif

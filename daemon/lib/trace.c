@@ -325,6 +325,18 @@ void trace_decoder_finish(struct trace_decoder *d)
 }
 
 /**
+ * trace_says() - whether a message begins with a text
+ * @event: of action TRACE_NOTE_MESSAGE
+ * @prefix: the text
+ */
+bool trace_says(const struct trace_event *event, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return event->text_len >= len && memcmp(event->text, prefix, len) == 0;
+}
+
+/**
  * trace_problem_describe() - say what was wrong with a stream
  * @d: the decoder
  * @text: where the sentence goes

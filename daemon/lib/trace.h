@@ -160,6 +160,7 @@ void trace_decoder_commit(struct trace_decoder *d, size_t bytes);
 bool trace_decoder_next(struct trace_decoder *d, struct trace_event *event);
 void trace_decoder_finish(struct trace_decoder *d);
 
+bool trace_says(const struct trace_event *event, const char *prefix);
 int trace_problem_describe(const struct trace_decoder *d, char *text, size_t size);
 
 #endif

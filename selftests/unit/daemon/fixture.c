@@ -5,8 +5,7 @@
 
 #include "fixture.h"
 #include "lib/blktrace_format.h"
-
-#define DEVICE	((254u << 20) | 3)
+#include "lib/merge.h"
 
 struct bytes read_fixture(const char *name)
 {
@@ -132,6 +131,30 @@ ssize_t fill_from_memory(void *source, void *space, size_t room)
 		memcpy(space, s->bytes->data + s->at, n);
 	s->at += n;
 	return n;
+}
+
+void for_each_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
+		       void *data)
+{
+	struct memory_stream sources[2];
+	struct trace_event e;
+	struct bytes b[2];
+	struct merge *m;
+
+	assert_int_equal(merge_new(fill_from_memory, &m), 0);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "traces/%s.blktrace.%d", name, cpu);
+		b[cpu] = read_fixture(path);
+		sources[cpu] = (struct memory_stream) { .bytes = &b[cpu], .step = SIZE_MAX };
+		assert_int_equal(merge_add(m, &sources[cpu]), 0);
+	}
+	while (merge_next(m, UINT64_MAX, &e) > 0)
+		take(data, &e);
+	merge_free(m);
+	free(b[0].data);
+	free(b[1].data);
 }
 
 /* The vectors stay in memory until the program ends, as the tests keep pointers into them. */

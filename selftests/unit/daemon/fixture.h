@@ -14,6 +14,9 @@
 #include "lib/profile.h"
 #include "lib/trace.h"
 
+/* Whose add_io()'s requests are. */
+#define DEVICE	((254u << 20) | 3)
+
 struct bytes {
 	unsigned char *data;
 	size_t len;
@@ -32,6 +35,10 @@ struct memory_stream {
 };
 
 ssize_t fill_from_memory(void *source, void *space, size_t room);
+
+/* All events of a recording of two CPUs, such as "linux-6.12-v1/md0". */
+void for_each_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
+		       void *data);
 
 struct json_object *vectors(const char *name);
 int64_t vector_int(struct json_object *vector, const char *key);

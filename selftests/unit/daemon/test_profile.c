@@ -9,7 +9,6 @@
 #include "lib/histogram.h"
 #include "lib/join.h"
 #include "lib/macros.h"
-#include "lib/merge.h"
 
 #define KIB	1024ull
 #define MIB	(1024ull * 1024)
@@ -279,6 +278,37 @@ static void test_interleaved_streams(void **state)
 }
 
 /* A stride of single I/Os, up and down; and one beside a sequential stream. */
+/* The longest are kept when more streams came than are followed at a time. */
+static void test_longest_streams(void **state)
+{
+	struct stream_head longest[STREAMS_KEPT];
+	struct profile *p = new_profile();
+	uint64_t time = 0;
+
+	(void)state;
+	for (uint64_t n = 1; n <= 200; n++)
+		for (uint64_t i = 0; i < n; i++)
+			add_io(p, time++ * MS, BLKTRACE_WRITE, (n * n << 30) + i * 4 * KIB, 4 * KIB);
+	assert_int_equal(profile_streams(p, DEVICE, longest), STREAMS_KEPT);
+	for (uint64_t i = 0; i < STREAMS_KEPT; i++) {
+		assert_int_equal(longest[i].first, (200 - i) * (200 - i) << 21);
+		assert_int_equal(longest[i].sectors, (200 - i) * 8);
+		assert_int_equal(longest[i].steps, 200 - i - 1);
+	}
+	assert_int_equal(longest[1].began, (199 * 198 / 2) * MS);
+	assert_int_equal(profile_streams(p, 0, longest), 0);
+	profile_free(p);
+
+	/* Three requests are no stream yet */
+	p = new_profile();
+	for (uint64_t i = 0; i < 3; i++)
+		add_io(p, i * MS, BLKTRACE_READ, i * 4 * KIB, 4 * KIB);
+	assert_int_equal(profile_streams(p, DEVICE, longest), 0);
+	add_io(p, 3 * MS, BLKTRACE_READ, 12 * KIB, 4 * KIB);
+	assert_int_equal(profile_streams(p, DEVICE, longest), 1);
+	profile_free(p);
+}
+
 static void test_strides(void **state)
 {
 	struct profile_summary s;
@@ -514,28 +544,16 @@ static void test_devices_are_bounded(void **state)
 	profile_free(p);
 }
 
+static void add_to_profile(void *profile, const struct trace_event *e)
+{
+	assert_int_equal(profile_add(profile, e), 0);
+}
+
 static struct profile *profile_of_recording(const char *name)
 {
-	struct memory_stream sources[2];
 	struct profile *p = new_profile();
-	struct trace_event e;
-	struct bytes b[2];
-	struct merge *m;
 
-	assert_int_equal(merge_new(fill_from_memory, &m), 0);
-	for (int cpu = 0; cpu < 2; cpu++) {
-		char path[128];
-
-		snprintf(path, sizeof(path), "traces/%s.blktrace.%d", name, cpu);
-		b[cpu] = read_fixture(path);
-		sources[cpu] = (struct memory_stream) { .bytes = &b[cpu], .step = SIZE_MAX };
-		assert_int_equal(merge_add(m, &sources[cpu]), 0);
-	}
-	while (merge_next(m, UINT64_MAX, &e) > 0)
-		assert_int_equal(profile_add(p, &e), 0);
-	merge_free(m);
-	free(b[0].data);
-	free(b[1].data);
+	for_each_recorded(name, add_to_profile, p);
 	return p;
 }
 
@@ -611,6 +629,7 @@ int main(void)
 		cmocka_unit_test(test_iostat_vectors),
 		cmocka_unit_test(test_random_is_random),
 		cmocka_unit_test(test_interleaved_streams),
+		cmocka_unit_test(test_longest_streams),
 		cmocka_unit_test(test_strides),
 		cmocka_unit_test(test_reads_beside_writes),
 		cmocka_unit_test(test_bandwidth),
