@@ -5,8 +5,10 @@
 
 int verb_create(int argc, char **argv);
 int verb_list(int argc, char **argv);
+int verb_plot(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_remove(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_rule(int argc, char **argv);
 int verb_simulate(int argc, char **argv);
 

@@ -20,6 +20,8 @@ static const struct verb {
 	{ "remove", "take a fullstripe device away, its data stays on the array", verb_remove },
 	{ "list", "the fullstripe devices and what they are set to", verb_list },
 	{ "profile", "the five characteristics of a recorded workload", verb_profile },
+	{ "plot", "a picture of recorded workloads: seeks, bandwidth, latency and others", verb_plot },
+	{ "report", "all pictures, the profile and the plan, as one page", verb_report },
 	{ "simulate", "what other sizes would have made of a recorded workload", verb_simulate },
 	{ "rule", "stripe width and cluster size, with the sum", verb_rule },
 };

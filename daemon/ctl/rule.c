@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "ctl.h"
 #include "lib/exit_codes.h"
 #include "lib/render.h"
@@ -19,91 +20,25 @@
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 
 struct options {
-	struct rule_array array;
+	struct array_options array;
 	uint64_t bandwidth;
-	uint64_t start;
 	uint64_t memory;
-	bool has_bandwidth, has_start, has_memory, has_chunk;
+	bool has_bandwidth, has_memory;
 	bool json;
-	size_t n_limits;
-	struct rule_limit limits[RULE_LAYERS_MAX];
 };
 
 enum {
-	OPTION_LEVEL = 256,
-	OPTION_MEMBERS,
-	OPTION_COPIES,
-	OPTION_CHUNK,
-	OPTION_BANDWIDTH,
-	OPTION_START,
-	OPTION_LIMIT,
+	OPTION_BANDWIDTH = 256,
 	OPTION_MEMORY,
 	OPTION_JSON,
 };
 
 static const struct argp_option option_list[] = {
-	{ "level", OPTION_LEVEL, "N", 0, "RAID level: 0, 1, 4, 5, 6 or 10", 0 },
-	{ "members", OPTION_MEMBERS, "N", 0, "Number of disks", 0 },
-	{ "copies", OPTION_COPIES, "N", 0, "Copies of each chunk on RAID10 (default 2)", 0 },
-	{ "chunk", OPTION_CHUNK, "SIZE", 0, "Bytes that lie together on one disk", 0 },
 	{ "bandwidth", OPTION_BANDWIDTH, "RATE", 0, "What the array reaches, as 100MiB/s", 0 },
-	{ "start", OPTION_START, "SIZE", 0, "Where on the array a partition or volume begins", 0 },
-	{ "limit", OPTION_LIMIT, "SIZE", 0, "Largest request of a layer below; may be repeated", 0 },
 	{ "memory", OPTION_MEMORY, "SIZE", 0, "The machine's, for the throttle's water marks", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 },
 };
-
-static unsigned int parse_count(const char *option, const char *text, struct argp_state *state)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || value > 65536)
-		argp_error(state, "--%s '%s': a number from 0 to 65536", option, text);
-	return value;
-}
-
-static uint64_t parse_size(const char *option, const char *text, struct argp_state *state)
-{
-	uint64_t value = 0;
-	int r = units_parse_size(text, &value);
-
-	if (r < 0)
-		argp_error(state, "--%s '%s': %s", option, text, r == -ERANGE ?
-			   "too large" : "a size, as 131072, 128KiB or 128k");
-	return value;
-}
-
-static void add_limit(struct options *o, const char *text, struct argp_state *state)
-{
-	struct rule_limit *limit = &o->limits[o->n_limits];
-
-	if (o->n_limits == RULE_LAYERS_MAX)
-		argp_error(state, "more than %d limits", RULE_LAYERS_MAX);
-	*limit = (struct rule_limit) {
-		.bytes = parse_size("limit", text, state),
-		.share = 1,
-	};
-	if (limit->bytes == 0)
-		argp_error(state, "--limit '%s': a layer that carries nothing", text);
-	o->n_limits++;
-	snprintf(limit->name, sizeof(limit->name), "limit %zu", o->n_limits);
-}
-
-static void check(const struct options *o, struct argp_state *state)
-{
-	if (o->array.level == RULE_LEVEL_NONE && (o->array.members || o->has_chunk))
-		argp_error(state, "--members and --chunk need --level");
-	if (o->array.level != RULE_LEVEL_NONE && !o->array.members)
-		argp_error(state, "--level needs --members");
-	if (o->array.level != RULE_LEVEL_NONE && o->array.level != 1 && !o->has_chunk)
-		argp_error(state, "RAID%d needs --chunk", o->array.level);
-	if (!o->has_bandwidth)
-		argp_error(state, "--bandwidth is missing");
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -111,18 +46,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	int r;
 
 	switch (key) {
-	case OPTION_LEVEL:
-		o->array.level = parse_count("level", arg, state);
-		return 0;
-	case OPTION_MEMBERS:
-		o->array.members = parse_count("members", arg, state);
-		return 0;
-	case OPTION_COPIES:
-		o->array.copies = parse_count("copies", arg, state);
-		return 0;
-	case OPTION_CHUNK:
-		o->array.chunk_bytes = parse_size("chunk", arg, state);
-		o->has_chunk = true;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->array;
 		return 0;
 	case OPTION_BANDWIDTH:
 		r = units_parse_rate(arg, &o->bandwidth);
@@ -131,15 +56,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "too large" : "a rate, as 100MiB/s");
 		o->has_bandwidth = true;
 		return 0;
-	case OPTION_START:
-		o->start = parse_size("start", arg, state);
-		o->has_start = true;
-		return 0;
-	case OPTION_LIMIT:
-		add_limit(o, arg, state);
-		return 0;
 	case OPTION_MEMORY:
-		o->memory = parse_size("memory", arg, state);
+		o->memory = option_size("memory", arg, state);
 		o->has_memory = true;
 		return 0;
 	case OPTION_JSON:
@@ -149,7 +67,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "'%s' is no option", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check(o, state);
+		if (!o->has_bandwidth)
+			argp_error(state, "--bandwidth is missing");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -159,6 +78,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
+	.children = (const struct argp_child[]) { { &array_argp, 0, NULL, 0 }, { 0 } },
 	.doc = "Print the stripe width of an array and the cluster size for a bandwidth: no device should need more than 200 I/Os a second.",
 };
 
@@ -170,7 +90,7 @@ struct result {
 
 static bool has_parity(const struct options *o)
 {
-	return o->array.level == 4 || o->array.level == 5 || o->array.level == 6;
+	return o->array.array.level == 4 || o->array.array.level == 5 || o->array.array.level == 6;
 }
 
 static struct json_object *render_row_costs(const struct rule_array *array)
@@ -198,9 +118,9 @@ static void print_json(const struct options *o, const struct result *result)
 	else
 		json_object_object_add(object, "stripe_bytes", NULL);
 	render_add_number(object, "cluster_bytes", result->cluster);
-	if (o->has_start)
+	if (o->array.has_start)
 		render_add_number(object, "misaligned_by",
-				  rule_misaligned_by(o->start, result->stripe));
+				  rule_misaligned_by(o->array.array.offset_bytes, result->stripe));
 	if (o->has_memory) {
 		struct rule_water_marks marks = rule_water_marks(o->memory);
 
@@ -208,7 +128,7 @@ static void print_json(const struct options *o, const struct result *result)
 		render_add_number(object, "low_water_bytes", marks.low);
 	}
 	if (has_parity(o))
-		json_object_object_add(object, "row_costs", render_row_costs(&o->array));
+		json_object_object_add(object, "row_costs", render_row_costs(&o->array.array));
 	json_object_object_add(object, "sum", render_sum(&result->sum));
 	puts(render_text(object));
 }
@@ -236,10 +156,10 @@ static void print_text(const struct options *o, const struct result *result)
 		puts("no stripes");
 	printf("cluster size %llu bytes (%s)\n", (unsigned long long)result->cluster,
 	       units_format_size(result->cluster, size));
-	if (o->has_start)
+	if (o->array.has_start)
 		printf("a start of %s lies %s behind a stripe border\n",
-		       units_format_size(o->start, size),
-		       units_format_size(rule_misaligned_by(o->start, result->stripe), other));
+		       units_format_size(o->array.array.offset_bytes, size),
+		       units_format_size(rule_misaligned_by(o->array.array.offset_bytes, result->stripe), other));
 	if (o->has_memory) {
 		struct rule_water_marks marks = rule_water_marks(o->memory);
 
@@ -247,33 +167,24 @@ static void print_text(const struct options *o, const struct result *result)
 		       (unsigned long long)marks.high, (unsigned long long)marks.low);
 	}
 	if (has_parity(o))
-		print_row_costs(&o->array);
+		print_row_costs(&o->array.array);
 }
 
 int verb_rule(int argc, char **argv)
 {
 	_cleanup_free_ struct options *o = calloc(1, sizeof(*o));
 	struct result result = { .stripe = 0 };
-	int r = 0;
 
 	if (!o) {
 		log_errno(ENOMEM, "rule");
 		return EXIT_FAILED;
 	}
-	o->array.level = RULE_LEVEL_NONE;
-	o->array.copies = 2;
+	array_options_init(&o->array);
 	argp_parse(&parser, argc, argv, 0, NULL, o);
-
-	if (o->array.level != RULE_LEVEL_NONE)
-		r = rule_stripe_bytes(&o->array, &result.stripe, &result.sum);
-	if (r < 0) {
-		log_errno(r, "RAID%d of %u members with chunks of %llu bytes cannot be; a chunk is a multiple of 4096",
-			  o->array.level, o->array.members,
-			  (unsigned long long)o->array.chunk_bytes);
+	if (array_stripe_bytes(&o->array, &result.stripe, &result.sum) < 0)
 		return EXIT_USAGE;
-	}
-	result.cluster = rule_cluster_bytes(o->bandwidth, result.stripe, o->limits, o->n_limits,
-					    &result.sum);
+	result.cluster = rule_cluster_bytes(o->bandwidth, result.stripe, o->array.limits,
+					    o->array.n_limits, &result.sum);
 	if (o->json)
 		print_json(o, &result);
 	else

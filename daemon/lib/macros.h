@@ -4,6 +4,9 @@
 #define FULLSTRIPE_MACROS_H
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#ifndef MIN
+#define MIN(a, b)		((a) < (b) ? (a) : (b))
+#endif
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 
 #endif

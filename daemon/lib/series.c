@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "join.h"
+#include "macros.h"
 #include "series.h"
 
 #define SECTOR		512
@@ -94,7 +95,7 @@ static void halve_latencies(struct series_latencies *l)
 	}
 }
 
-/* Of a cell only its shade is seen: one that is full stays full. */
+/* A cell that is full stays full: 2 TiB. */
 static void add_cell(uint32_t *to, uint32_t n)
 {
 	if (__builtin_add_overflow(*to, n, to))
@@ -237,8 +238,12 @@ static void mark(struct series *s, enum series_kind kind, uint64_t first, uint64
 		fit_rows(s);
 		seeks = s->seeks;
 	}
-	for (uint64_t row = first >> seeks->row_shift; row <= last >> seeks->row_shift; row++)
-		add_cell(&seeks->cells[kind][row - seeks->first_row][column], 1);
+	for (uint64_t at = first, n; at <= last; at += n) {
+		uint64_t row = at >> seeks->row_shift, size = 1ull << seeks->row_shift;
+
+		n = MIN(size - at % size, last - at + 1);
+		add_cell(&seeks->cells[kind][row - seeks->first_row][column], n);
+	}
 }
 
 static void count_seek(struct series *s, uint64_t first, uint64_t end)

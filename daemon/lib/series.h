@@ -68,7 +68,7 @@ struct series_latencies {
  * @first_row: number of the lowest row, counted from sector 0
  * @low: first sector that was touched
  * @high: last one; below @low if none was
- * @cells: I/Os that touched these addresses in this time
+ * @cells: sectors of these addresses that were read or written in this time
  */
 struct series_seeks {
 	unsigned int row_shift;

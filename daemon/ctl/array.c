@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "lib/units.h"
+#include "src/log.h"
+
+enum {
+	OPTION_LEVEL = 512,
+	OPTION_MEMBERS,
+	OPTION_COPIES,
+	OPTION_CHUNK,
+	OPTION_START,
+	OPTION_LIMIT,
+};
+
+static const struct argp_option option_list[] = {
+	{ "level", OPTION_LEVEL, "N", 0, "RAID level: 0, 1, 4, 5, 6 or 10", 0 },
+	{ "members", OPTION_MEMBERS, "N", 0, "Number of disks", 0 },
+	{ "copies", OPTION_COPIES, "N", 0, "Copies of each chunk on RAID10 (default 2)", 0 },
+	{ "chunk", OPTION_CHUNK, "SIZE", 0, "Bytes that lie together on one disk", 0 },
+	{ "start", OPTION_START, "SIZE", 0, "Where on the array a partition or volume begins", 0 },
+	{ "limit", OPTION_LIMIT, "SIZE", 0, "Largest request of a layer below; may be repeated", 0 },
+	{ 0 },
+};
+
+static unsigned int parse_count(const char *option, const char *text, struct argp_state *state)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || value > 65536)
+		argp_error(state, "--%s '%s': a number from 0 to 65536", option, text);
+	return value;
+}
+
+/**
+ * option_size() - the size that an option was given
+ * @option: its name
+ * @text: its value; what is no size ends the program
+ * @state: of the parser
+ */
+uint64_t option_size(const char *option, const char *text, const struct argp_state *state)
+{
+	uint64_t value = 0;
+	int r = units_parse_size(text, &value);
+
+	if (r < 0)
+		argp_error(state, "--%s '%s': %s", option, text, r == -ERANGE ?
+			   "too large" : "a size, as 131072, 128KiB or 128k");
+	return value;
+}
+
+static void add_limit(struct array_options *o, const char *text, struct argp_state *state)
+{
+	struct rule_limit *limit = &o->limits[o->n_limits];
+
+	if (o->n_limits == RULE_LAYERS_MAX)
+		argp_error(state, "more than %d limits", RULE_LAYERS_MAX);
+	*limit = (struct rule_limit) {
+		.bytes = option_size("limit", text, state),
+		.share = 1,
+	};
+	if (limit->bytes == 0)
+		argp_error(state, "--limit '%s': a layer that carries nothing", text);
+	o->n_limits++;
+	snprintf(limit->name, sizeof(limit->name), "limit %zu", o->n_limits);
+}
+
+static void check(const struct array_options *o, struct argp_state *state)
+{
+	if (o->array.level == RULE_LEVEL_NONE && (o->array.members || o->has_chunk))
+		argp_error(state, "--members and --chunk need --level");
+	if (o->array.level != RULE_LEVEL_NONE && !o->array.members)
+		argp_error(state, "--level needs --members");
+	if (o->array.level != RULE_LEVEL_NONE && o->array.level != 1 && !o->has_chunk)
+		argp_error(state, "RAID%d needs --chunk", o->array.level);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct array_options *o = state->input;
+
+	switch (key) {
+	case OPTION_LEVEL:
+		o->array.level = parse_count("level", arg, state);
+		return 0;
+	case OPTION_MEMBERS:
+		o->array.members = parse_count("members", arg, state);
+		return 0;
+	case OPTION_COPIES:
+		o->array.copies = parse_count("copies", arg, state);
+		return 0;
+	case OPTION_CHUNK:
+		o->array.chunk_bytes = option_size("chunk", arg, state);
+		o->has_chunk = true;
+		return 0;
+	case OPTION_START:
+		o->array.offset_bytes = option_size("start", arg, state);
+		o->has_start = true;
+		return 0;
+	case OPTION_LIMIT:
+		add_limit(o, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* A child of a verb's parser, which hands it its struct array_options. */
+const struct argp array_argp = {
+	.options = option_list,
+	.parser = parse_option,
+};
+
+/**
+ * array_options_init() - nothing was said yet
+ * @o: the options
+ */
+void array_options_init(struct array_options *o)
+{
+	*o = (struct array_options) {
+		.array = { .level = RULE_LEVEL_NONE, .copies = 2 },
+	};
+}
+
+/**
+ * array_stripe_bytes() - the stripe width of an array that was named
+ * @o: what was said of it
+ * @ret: the width; 0 if nothing was said
+ * @sum: gets the sum
+ *
+ * Return: 0, or a negative errno if there can be no such array, which was logged.
+ */
+int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule_sum *sum)
+{
+	uint64_t stripe = 0;
+	int r = 0;
+
+	if (o->array.level != RULE_LEVEL_NONE)
+		r = rule_stripe_bytes(&o->array, &stripe, sum);
+	if (r < 0)
+		return log_errno(r, "RAID%d of %u members with chunks of %llu bytes cannot be; a chunk is a multiple of 4096",
+				 o->array.level, o->array.members,
+				 (unsigned long long)o->array.chunk_bytes);
+	*ret = stripe;
+	return 0;
+}

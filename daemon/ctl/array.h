@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options that say which array a device lies on, for the verbs that have them. */
+#ifndef FULLSTRIPE_ARRAY_H
+#define FULLSTRIPE_ARRAY_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "lib/rule.h"
+
+/**
+ * struct array_options - what was said of an array
+ * @array: its shape; RULE_LEVEL_NONE if nothing was
+ * @has_chunk: --chunk was given
+ * @has_start: --start was given; @array.offset_bytes has it
+ * @n_limits: layers below
+ * @limits: their largest requests
+ */
+struct array_options {
+	struct rule_array array;
+	bool has_chunk;
+	bool has_start;
+	size_t n_limits;
+	struct rule_limit limits[RULE_LAYERS_MAX];
+};
+
+extern const struct argp array_argp;
+
+void array_options_init(struct array_options *o);
+int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule_sum *sum);
+
+uint64_t option_size(const char *option, const char *text, const struct argp_state *state);
+
+#endif
