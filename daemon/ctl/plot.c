@@ -138,7 +138,7 @@ static const struct argp parser = {
 /* The converter reads @svg, which is a file, and writes to @output. */
 static int run_converter(int svg, enum format format, int output)
 {
-	char *argv[] = {
+	char *const argv[] = {
 		(char *)CONVERTER, (char *)"--format", (char *)format_names[format],
 		(char *)"--zoom", (char *)(format == FORMAT_PNG ? "2" : "1"), NULL,
 	};

@@ -65,6 +65,21 @@ struct page {
 	const struct array_options *array;
 };
 
+/* Begin a table, of which the columns from @numbers on are numbers. */
+static void begin_table(GString *out, unsigned int numbers, const char *const *names)
+{
+	g_string_append(out, "<div class=\"scroll all\" tabindex=\"0\"><table>\n<thead><tr>");
+	for (unsigned int i = 0; names[i]; i++)
+		markup_add(out, "<th scope=\"col\" class=\"%s\">%s</th>", i < numbers ? "t" : "n",
+			   names[i]);
+	g_string_append(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void end_table(GString *out)
+{
+	g_string_append(out, "</tbody></table></div>\n");
+}
+
 /*
  * Summary
  */
@@ -75,6 +90,7 @@ struct measure {
 	enum chart_unit unit;
 	int better;		/* 1: more is better, -1: less is; 0: neither */
 	double (*value)(const struct subject *s);
+	bool if_any;		/* it is not told that none has it */
 };
 
 static double known_if(bool known, double value)
@@ -160,27 +176,25 @@ static double unaligned(const struct subject *s)
 
 static double pre_reads(const struct subject *s)
 {
-	uint64_t n = s->profile.rmw + s->profile.rcw;
-
-	return known_if(n > 0, n);
+	return s->profile.rmw + s->profile.rcw;
 }
 
 static const struct measure measures[] = {
-	{ "Duration", CHART_SECONDS, 0, seconds },
-	{ "Reads", CHART_NUMBER, 0, n_reads },
-	{ "Writes", CHART_NUMBER, 0, n_writes },
-	{ "Bandwidth, average", CHART_RATE, 1, average_rate },
-	{ "Bandwidth, best second", CHART_RATE, 1, peak_rate },
-	{ "IOPS, average", CHART_NUMBER, 0, iops },
-	{ "I/O size, average", CHART_BYTES, 0, size_average },
-	{ "Latency of reads, p99", CHART_SECONDS, -1, read_p99 },
-	{ "Latency of writes, p50", CHART_SECONDS, -1, write_p50 },
-	{ "Latency of writes, p99", CHART_SECONDS, -1, write_p99 },
-	{ "Latency of flushes, p99", CHART_SECONDS, -1, flush_p99 },
-	{ "Sequential I/Os", CHART_SHARE, 0, sequential },
-	{ "Stripe fill of the writes", CHART_SHARE, 1, stripe_fill },
-	{ "Unaligned writes", CHART_SHARE, -1, unaligned },
-	{ "Rows read before writing", CHART_NUMBER, -1, pre_reads },
+	{ "Duration", CHART_SECONDS, 0, seconds, false },
+	{ "Reads", CHART_NUMBER, 0, n_reads, false },
+	{ "Writes", CHART_NUMBER, 0, n_writes, false },
+	{ "Bandwidth, average", CHART_RATE, 1, average_rate, false },
+	{ "Bandwidth, best second", CHART_RATE, 1, peak_rate, false },
+	{ "IOPS, average", CHART_NUMBER, 0, iops, false },
+	{ "I/O size, average", CHART_BYTES, 0, size_average, false },
+	{ "Latency of reads, p99", CHART_SECONDS, -1, read_p99, false },
+	{ "Latency of writes, p50", CHART_SECONDS, -1, write_p50, false },
+	{ "Latency of writes, p99", CHART_SECONDS, -1, write_p99, false },
+	{ "Latency of flushes, p99", CHART_SECONDS, -1, flush_p99, false },
+	{ "Sequential I/Os", CHART_SHARE, 0, sequential, false },
+	{ "Stripe fill of the writes", CHART_SHARE, 1, stripe_fill, false },
+	{ "Unaligned writes", CHART_SHARE, -1, unaligned, false },
+	{ "Rows read before writing", CHART_NUMBER, -1, pre_reads, true },
 };
 
 static void add_change(GString *out, const struct measure *m, double before, double after)
@@ -203,7 +217,7 @@ static void add_measure(GString *out, const struct subjects *s, const struct mea
 
 	for (unsigned int i = 0; i < s->n; i++) {
 		values[i] = m->value(&s->list[i]);
-		any |= !isnan(values[i]);
+		any |= !isnan(values[i]) && (values[i] > 0 || !m->if_any);
 	}
 	if (!any)
 		return;
@@ -222,19 +236,20 @@ static void add_measure(GString *out, const struct subjects *s, const struct mea
 static void add_summary(GString *out, const struct page *page)
 {
 	const struct subjects *s = page->subjects;
+	const char *names[SUBJECTS_MAX + 3] = { NULL };
 
-	g_string_append(out, "<div class=\"scroll all\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Measure</th>");
+	names[0] = "Measure";
 	for (unsigned int i = 0; i < s->n; i++)
-		markup_add(out, "<th scope=\"col\" class=\"n\">%s</th>", s->list[i].label);
+		names[i + 1] = s->list[i].label;
 	if (s->n == 2)
-		g_string_append(out, "<th scope=\"col\" class=\"n\">Change</th>");
-	g_string_append(out, "</tr></thead>\n<tbody>\n");
+		names[3] = "Change";
+	begin_table(out, 1, names);
 	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
 		add_measure(out, s, &measures[i]);
-	g_string_append(out, "</tbody></table></div>\n");
+	end_table(out);
 	if (s->lost > 0)
-		markup_add(out, "<p class=\"bad\">%lu records had no room when this was recorded: all numbers are too low.</p>\n",
-			   (unsigned long)s->lost);
+		markup_add(out, "<p class=\"bad\">%llu records had no room when this was recorded: all numbers are too low.</p>\n",
+			   (unsigned long long)s->lost);
 	if (!s->sound)
 		g_string_append(out, "<p class=\"bad\">A file is damaged or no recording: what could be read of it is here.</p>\n");
 }
@@ -298,10 +313,10 @@ static void add_stream(GString *out, const struct stream_head *h, const struct s
 	char *began = chart_format(CHART_SECONDS, (MAX(h->began, origin) - origin) / 1e9);
 	char *ended = chart_format(CHART_SECONDS, (MAX(h->last_used, origin) - origin) / 1e9);
 
-	markup_add(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%lu</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+	markup_add(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%llu</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
 		   h->kind == SERIES_WRITE ? "write" : "read",
 		   units_format_size(h->first * SECTOR, first),
-		   units_format_size(h->sectors * SECTOR, bytes), (unsigned long)h->steps + 1,
+		   units_format_size(h->sectors * SECTOR, bytes), (unsigned long long)h->steps + 1,
 		   units_format_size(h->sectors * SECTOR / (h->steps + 1), average), began, ended);
 	g_free(began);
 	g_free(ended);
@@ -309,6 +324,9 @@ static void add_stream(GString *out, const struct stream_head *h, const struct s
 
 static void add_streams(GString *out, const struct page *page)
 {
+	static const char *const columns[] = {
+		"Stream", "From", "Bytes", "I/Os", "Each", "Began", "Ended", NULL,
+	};
 	const struct subjects *s = page->subjects;
 
 	g_string_append(out, "<div class=\"pair\">\n");
@@ -320,10 +338,11 @@ static void add_streams(GString *out, const struct page *page)
 			g_string_append(out, "<p class=\"none\">None: no four I/Os went on with each other.</p></div>\n");
 			continue;
 		}
-		g_string_append(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Stream</th><th scope=\"col\" class=\"n\">From</th><th scope=\"col\" class=\"n\">Bytes</th><th scope=\"col\" class=\"n\">I/Os</th><th scope=\"col\" class=\"n\">Each</th><th scope=\"col\" class=\"n\">Began</th><th scope=\"col\" class=\"n\">Ended</th></tr></thead>\n<tbody>\n");
+		begin_table(out, 1, columns);
 		for (unsigned int k = 0; k < subject->n_streams; k++)
 			add_stream(out, &subject->streams[k], subject);
-		g_string_append(out, "</tbody></table></div></div>\n");
+		end_table(out);
+		g_string_append(out, "</div>\n");
 	}
 	g_string_append(out, "</div>\n");
 }
@@ -335,31 +354,36 @@ static void add_characteristic(void *out, const char *name, const char *value)
 
 static void add_profile(GString *out, const struct page *page)
 {
+	static const char *const columns[] = { "Characteristic", "Value", NULL };
 	const struct subjects *s = page->subjects;
 
 	g_string_append(out, "<div class=\"pair\">\n");
 	for (unsigned int i = 0; i < s->n; i++) {
 		begin_of(out, s, i);
-		g_string_append(out, "<table>\n<thead><tr><th scope=\"col\">Characteristic</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
+		begin_table(out, 2, columns);
 		describe_profile(&s->list[i].profile, add_characteristic, out);
-		g_string_append(out, "</tbody></table></div>\n");
+		end_table(out);
+		g_string_append(out, "</div>\n");
 	}
 	g_string_append(out, "</div>\n");
 }
 
 static void add_plan_items(GString *out, const struct plan *plan)
 {
-	g_string_append(out, "<div class=\"scroll all\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Attribute</th><th scope=\"col\">Value</th><th scope=\"col\">Scenario</th><th scope=\"col\">Reason</th></tr></thead>\n<tbody>\n");
+	static const char *const columns[] = { "Attribute", "Value", "Scenario", "Reason", NULL };
+
+	begin_table(out, 4, columns);
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct plan_item *item = &plan->items[i];
 		char size[UNITS_TEXT];
 
-		markup_add(out, "<tr><th scope=\"row\">%s</th><td>%lu (%s)</td><td>%s</td><td>%s</td></tr>\n",
-			   item->attribute, (unsigned long)item->new,
+		markup_add(out, "<tr><th scope=\"row\">%s</th><td>%llu (%s)</td><td>%s</td><td>%s</td></tr>\n",
+			   item->attribute, (unsigned long long)item->new,
 			   units_format_size(item->new, size), rule_scenario_name(item->scenario),
 			   item->reason);
 	}
-	g_string_append(out, "</tbody></table></div>\n<h4>The sum</h4>\n<ol>\n");
+	end_table(out);
+	g_string_append(out, "<h4>The sum</h4>\n<ol>\n");
 	for (size_t i = 0; i < plan->sum.n; i++)
 		markup_add(out, "<li>%s</li>\n", plan->sum.lines[i]);
 	g_string_append(out, "</ol>\n");
@@ -381,9 +405,9 @@ static void add_plan(GString *out, const struct page *page)
 		begin_of(out, s, i);
 		if (rule_plan(&s->list[i].profile, &a->array, a->limits, a->n_limits, &current,
 			      &plan) < 0)
-			markup_add(out, "<p class=\"none\">None: %lu reads and writes, %lu of them completed, are too few to decide from (at least %d).</p>\n",
-				   (unsigned long)s->list[i].profile.ios,
-				   (unsigned long)s->list[i].profile.completed, RULE_LEAST_IOS);
+			markup_add(out, "<p class=\"none\">None: %llu reads and writes, %llu of them completed, are too few to decide from (at least %d).</p>\n",
+				   (unsigned long long)s->list[i].profile.ios,
+				   (unsigned long long)s->list[i].profile.completed, RULE_LEAST_IOS);
 		else
 			add_plan_items(out, &plan);
 		g_string_append(out, "</div>\n");

@@ -83,7 +83,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A child of a verb's parser, which is in the order of arguments and hands it its struct subject_options. */
+/* A child of a verb's parser, which takes arguments in order and hands it its struct subject_options. */
 const struct argp subjects_argp = {
 	.options = option_list,
 	.parser = parse_option,
@@ -295,8 +295,8 @@ void subjects_free(struct subjects *s)
 int subjects_exit_code(const struct subjects *s)
 {
 	if (s->lost > 0)
-		log_warning("%lu records had no room when this was recorded and are missing",
-			    (unsigned long)s->lost);
+		log_warning("%llu records had no room when this was recorded and are missing",
+			    (unsigned long long)s->lost);
 	if (!s->sound)
 		return EXIT_BAD_TRACE;
 	if (s->n == 0) {

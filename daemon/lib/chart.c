@@ -9,10 +9,10 @@
 
 /* The picture and the margins around what is drawn: room for text that a phone makes larger. */
 #define WIDTH		720
-#define HEIGHT		300
+#define HEIGHT		310
 #define LEFT		62
 #define RIGHT		14
-#define TOP		26
+#define TOP		36
 #define BOTTOM		48
 #define PLOT_WIDTH	(WIDTH - LEFT - RIGHT)
 #define PLOT_HEIGHT	(HEIGHT - TOP - BOTTOM)
@@ -191,12 +191,24 @@ static struct axis linear_axis(enum chart_unit unit, double min, double max)
 	return a;
 }
 
+/* As many digits as tell a step's multiples apart. */
+static int digits_of(double step)
+{
+	int digits = 0;
+
+	while (digits < 9 && fabs(step - round(step)) > 1e-6 * step) {
+		step *= 10;
+		digits++;
+	}
+	return digits;
+}
+
 static void add_tick(GString *out, const struct axis *a, bool is_x, double value)
 {
 	double at = place(a, value);
-	double digits = a->log ? 0 : ceil(-log10(a->step / a->scale.divisor) - 1e-9);
 	char *text = a->log ? g_strdup_printf("%.6g", value / a->scale.divisor) :
-		     g_strdup_printf("%.*f", (int)MAX(digits, 0), value / a->scale.divisor);
+		     g_strdup_printf("%.*f", digits_of(a->step / a->scale.divisor),
+				     value / a->scale.divisor);
 
 	if (is_x) {
 		markup_add(out, "<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, HEIGHT - BOTTOM);
@@ -383,8 +395,8 @@ static void add_lines(GString *out, const struct chart *c)
 static void add_bar(GString *out, const struct chart_line *l, double left, double width,
 		    double top)
 {
-	markup_add(out, "<path class=\"bar c%u\" d=\"M%.1f %dV%.1fh%.1fV%dz\"/>", l->colour, left,
-		   HEIGHT - BOTTOM, top, width, HEIGHT - BOTTOM);
+	markup_add(out, "<path class=\"bar c%u s%u\" d=\"M%.1f %dV%.1fh%.1fV%dz\"/>", l->colour,
+		   l->stroke, left, HEIGHT - BOTTOM, top, width, HEIGHT - BOTTOM);
 }
 
 static void add_bars(GString *out, const struct chart *c)
@@ -487,7 +499,7 @@ static void add_seek_hit(GString *out, const struct series *s, const struct part
 	double low = address_of(s, p->row), high = address_of(s, p->row + p->rows);
 	double since = p->column * s->width * 0.5e-9;
 	double until = (p->column + p->columns) * s->width * 0.5e-9;
-	char *texts[] = {
+	char *const texts[] = {
 		chart_format(CHART_SECONDS, since), chart_format(CHART_BYTES, low),
 		chart_format(CHART_BYTES, high), chart_format(CHART_BYTES, reads),
 		chart_format(CHART_BYTES, writes),
@@ -565,7 +577,7 @@ static void add_seek_rows(GString *out, const struct series *s)
 			.row = used.row + row, .rows = MIN(rows, used.rows - row),
 			.columns = used.columns,
 		};
-		char *texts[] = {
+		char *const texts[] = {
 			chart_format(CHART_BYTES, address_of(s, p.row)),
 			chart_format(CHART_BYTES, address_of(s, p.row + p.rows)),
 			chart_format(CHART_BYTES, bytes_in(s, SERIES_READ, &p)),
@@ -628,37 +640,38 @@ void chart_svg(GString *out, const struct chart *c)
 	g_string_append(out, "</svg>\n");
 }
 
-static void for_each_key(const struct chart *c,
-			 void (*key)(GString *out, const struct chart_line *l, void *data),
-			 GString *out, void *data)
-{
-	static char reads[] = "reads", writes[] = "writes";
-	const struct chart_line kinds[] = { { .label = reads }, { .label = writes, .colour = 1 } };
+typedef void (*key_fn)(GString *out, const char *label, unsigned int colour, unsigned int stroke,
+		       void *data);
 
-	for (guint i = 0; c->seeks && i < ARRAY_SIZE(kinds); i++)
-		key(out, &kinds[i], data);
+static void take_keys(const struct chart *c, key_fn take, GString *out, void *data)
+{
+	if (c->seeks) {
+		take(out, "reads", SERIES_READ, 0, data);
+		take(out, "writes", SERIES_WRITE, 0, data);
+	}
 	for (guint i = 0; i < c->lines->len; i++)
-		key(out, line_at(c, i), data);
+		take(out, line_at(c, i)->label, line_at(c, i)->colour, line_at(c, i)->stroke, data);
 }
 
 struct legend {
 	double x, y;
 };
 
-static void file_key(GString *out, const struct chart_line *l, void *data)
+static void file_key(GString *out, const char *label, unsigned int colour, unsigned int stroke,
+		     void *data)
 {
 	struct legend *at = data;
-	double width = KEY_WIDTH + g_utf8_strlen(l->label, -1) * LETTER_WIDTH + 14;
+	double width = KEY_WIDTH + g_utf8_strlen(label, -1) * LETTER_WIDTH + 14;
 
 	if (at->x > LEFT && at->x + width > WIDTH - RIGHT) {
 		at->x = LEFT;
 		at->y += LEGEND_HEIGHT;
 	}
 	if (out) {
-		markup_add(out, "<path class=\"key c%u s%u\" d=\"M%.0f %.0fh18\"/>", l->colour,
-			   l->stroke, at->x, at->y - 4);
+		markup_add(out, "<path class=\"key c%u s%u\" d=\"M%.0f %.0fh18\"/>", colour,
+			   stroke, at->x, at->y - 4);
 		markup_add(out, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", at->x + KEY_WIDTH, at->y,
-			   l->label);
+			   label);
 	}
 	at->x += width;
 }
@@ -675,7 +688,7 @@ void chart_svg_file(GString *out, const struct chart *c, const char *css)
 	struct legend begin = end;
 	int above;
 
-	for_each_key(c, file_key, NULL, &end);
+	take_keys(c, file_key, NULL, &end);
 	above = end.y + 8;
 	markup_add(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart file\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\"",
 		   WIDTH, HEIGHT + above, WIDTH, HEIGHT + above);
@@ -685,17 +698,18 @@ void chart_svg_file(GString *out, const struct chart *c, const char *css)
 	markup_add(out, "</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH,
 		   HEIGHT + above);
 	markup_add(out, "<text class=\"title\" x=\"%d\" y=\"22\">%s</text>\n", LEFT, c->title);
-	for_each_key(c, file_key, out, &begin);
+	take_keys(c, file_key, out, &begin);
 	markup_add(out, "<g transform=\"translate(0 %d)\">\n", above);
 	add_frame(out, c);
 	g_string_append(out, "</g>\n</svg>\n");
 }
 
-static void page_key(GString *out, const struct chart_line *l, void *data)
+static void page_key(GString *out, const char *label, unsigned int colour, unsigned int stroke,
+		     void *data)
 {
 	(void)data;
 	markup_add(out, "<li><svg class=\"chart\" width=\"22\" height=\"8\" aria-hidden=\"true\"><path class=\"key c%u s%u\" d=\"M2 4h18\"/></svg> %s</li>\n",
-		   l->colour, l->stroke, l->label);
+		   colour, stroke, label);
 }
 
 /**
@@ -706,7 +720,7 @@ static void page_key(GString *out, const struct chart_line *l, void *data)
 void chart_legend(GString *out, const struct chart *c)
 {
 	g_string_append(out, "<ul class=\"legend\">\n");
-	for_each_key(c, page_key, out, NULL);
+	take_keys(c, page_key, out, NULL);
 	g_string_append(out, "</ul>\n");
 }
 

@@ -29,7 +29,7 @@ static struct chart_line line_of(const struct plot_subject *subject, unsigned in
 		.width = subject->series->width / 1e9,
 		.n = series_n_buckets(subject->series),
 	};
-	const char *words[] = {
+	const char *const words[] = {
 		n > 1 ? subject->label : NULL, v->has_kinds ? kind_names[kind] : NULL, v->name,
 	};
 	GString *label = g_string_new(NULL);
@@ -48,10 +48,14 @@ static struct chart_line line_of(const struct plot_subject *subject, unsigned in
 	return line;
 }
 
-/* Seconds that a bucket has time of: one that is alone need not be full. */
-static double seconds_of(const struct series *s)
+/* Seconds of a bucket. The last one ends with the recording; too little of it would say nothing. */
+static double seconds_of(const struct series *s, unsigned int bucket)
 {
-	return (series_n_buckets(s) > 1 ? s->width : MAX(s->end, 1)) / 1e9;
+	uint64_t ns = s->width;
+
+	if (bucket + 1 == series_n_buckets(s))
+		ns = MAX(s->end - bucket * s->width, s->width / 8);
+	return ns / 1e9;
 }
 
 typedef double (*value_fn)(const struct series *s, unsigned int bucket, unsigned int kind);
@@ -92,7 +96,7 @@ static struct chart *unless_empty(struct chart *c)
 
 static double bandwidth(const struct series *s, unsigned int bucket, unsigned int kind)
 {
-	return s->buckets[bucket].bytes[kind] / seconds_of(s);
+	return s->buckets[bucket].bytes[kind] / seconds_of(s, bucket);
 }
 
 static struct chart *draw_bandwidth(const struct plot_kind *kind,
@@ -106,7 +110,7 @@ static struct chart *draw_bandwidth(const struct plot_kind *kind,
 
 static double iops(const struct series *s, unsigned int bucket, unsigned int kind)
 {
-	return s->buckets[bucket].completed[kind] / seconds_of(s);
+	return s->buckets[bucket].completed[kind] / seconds_of(s, bucket);
 }
 
 static struct chart *draw_iops(const struct plot_kind *kind, const struct plot_subject *subjects,
@@ -121,7 +125,7 @@ static struct chart *draw_iops(const struct plot_kind *kind, const struct plot_s
 static double depth(const struct series *s, unsigned int bucket, unsigned int kind)
 {
 	(void)kind;
-	return s->buckets[bucket].depth_ns / 1e9 / seconds_of(s);
+	return s->buckets[bucket].depth_ns / 1e9 / seconds_of(s, bucket);
 }
 
 static double depth_max(const struct series *s, unsigned int bucket, unsigned int kind)
@@ -195,7 +199,7 @@ static struct chart *draw_d2c(const struct plot_kind *kind, const struct plot_su
 static double seeks(const struct series *s, unsigned int bucket, unsigned int kind)
 {
 	(void)kind;
-	return s->buckets[bucket].seeks / seconds_of(s);
+	return s->buckets[bucket].seeks / seconds_of(s, bucket);
 }
 
 static struct chart *draw_seek_count(const struct plot_kind *kind,
@@ -240,13 +244,13 @@ static struct chart *draw_stripe_fill(const struct plot_kind *kind,
 static double rmw(const struct series *s, unsigned int bucket, unsigned int kind)
 {
 	(void)kind;
-	return s->buckets[bucket].rmw / seconds_of(s);
+	return s->buckets[bucket].rmw / seconds_of(s, bucket);
 }
 
 static double rcw(const struct series *s, unsigned int bucket, unsigned int kind)
 {
 	(void)kind;
-	return s->buckets[bucket].rcw / seconds_of(s);
+	return s->buckets[bucket].rcw / seconds_of(s, bucket);
 }
 
 static struct chart *draw_pre_reads(const struct plot_kind *kind,
@@ -282,10 +286,8 @@ static void add_bars(struct chart *c, const struct plot_subject *subjects, unsig
 			if (all[kind] == 0)
 				continue;
 			line = line_of(&subjects[i], n, i, v, kind);
-			/* There are more colours than subjects as a rule, and bars have no strokes. */
-			if (n > 1 && v->has_kinds)
-				line.colour = (2 * i + kind) % CHART_COLOURS;
-			line.stroke = 0;
+			/* Bars have no strokes: those of reads are paler. */
+			line.stroke = n > 1 && v->has_kinds && kind == SERIES_READ ? 1 : 0;
 			line.width = 1;
 			line.n = last - first + 1;
 			values = chart_add_line(c, &line);

@@ -115,6 +115,7 @@ static struct stream_head *follow_stride(struct streams *s, struct stream_head *
 
 	h->left = true;
 	h->steps = 0;
+	h->sectors = 0;
 	return begin(s, &next);
 }
 

@@ -133,8 +133,8 @@ ssize_t fill_from_memory(void *source, void *space, size_t room)
 	return n;
 }
 
-void for_each_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
-		       void *data)
+void take_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
+		   void *data)
 {
 	struct memory_stream sources[2];
 	struct trace_event e;

@@ -37,8 +37,8 @@ struct memory_stream {
 ssize_t fill_from_memory(void *source, void *space, size_t room);
 
 /* All events of a recording of two CPUs, such as "linux-6.12-v1/md0". */
-void for_each_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
-		       void *data);
+void take_recorded(const char *name, void (*take)(void *data, const struct trace_event *e),
+		   void *data);
 
 struct json_object *vectors(const char *name);
 int64_t vector_int(struct json_object *vector, const char *key);

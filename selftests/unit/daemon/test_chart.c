@@ -111,7 +111,7 @@ static void test_line(void **state)
 	values[0] = 0;
 	values[2] = 100;
 	svg = text_of(c, chart_svg);
-	check_has(svg, "d=\"M169.3 252.0h0M598.7 26.0h0\"");
+	check_has(svg, "d=\"M169.3 262.0h0M598.7 36.0h0\"");
 	check_has(svg, "aria-label=\"A &amp; B; &lt;x&gt;: up to 100\"");
 	check_has(svg, "<title>0 ns\n&lt;x&gt;: 0</title>");
 	check_has(svg, "<title>1 s</title>");
@@ -150,6 +150,23 @@ static void test_different_steps(void **state)
 	chart_free(c);
 }
 
+/* Steps of sizes are powers of two, and a quarter has two digits. */
+static void test_binary_axis(void **state)
+{
+	struct chart *c = chart_new("x", CHART_BYTES);
+	double *values = chart_add_line(c, &(struct chart_line) { .label = g_strdup("l"), .width = 1, .n = 1 });
+	char *svg;
+
+	(void)state;
+	values[0] = 0x1p30;
+	svg = text_of(c, chart_svg);
+	check_has(svg, ">0.25</text>");
+	check_has(svg, ">1.00</text>");
+	check_has(svg, ">GiB</text>");
+	g_free(svg);
+	chart_free(c);
+}
+
 static void test_log_axis(void **state)
 {
 	struct chart *c = chart_new("x", CHART_SECONDS);
@@ -165,7 +182,7 @@ static void test_log_axis(void **state)
 	check_has(svg, ">0.01</text>");
 	check_has(svg, ">0.1</text>");
 	check_has(svg, ">10</text>");
-	check_has(svg, "M223.0 229.3h0L545.0 26.0\"");
+	check_has(svg, "M223.0 239.3h0L545.0 36.0\"");
 	g_free(svg);
 	chart_free(c);
 }
@@ -216,7 +233,7 @@ static void test_seek_plot(void **state)
 	c = draw("seek", s);
 	svg = text_of(c, chart_svg);
 	/* Four columns; the second row is drawn above the first */
-	check_has(svg, "translate(62 26) scale(161.00000 113.00000)");
+	check_has(svg, "translate(62 36) scale(161.00000 113.00000)");
 	check_has(svg, "<path class=\"c0 d4\" d=\"M0 0m3 1h1m-1 -1h1\"/>");
 	check_has(svg, "<path class=\"c1 d4\" d=\"M0 0m0 1h1m0 -1h1\"/>");
 	check_has(svg, "800 KiB to 804 KiB\nread: 0 B\nwritten: 4 KiB");
@@ -311,8 +328,8 @@ static void test_recordings(void **state)
 	(void)state;
 	before->options.device = 0;
 	after->options.device = 0;
-	for_each_recorded("linux-6.12-v1/md0", add_recorded, before);
-	for_each_recorded("linux-7.2-v2/md0", add_recorded, after);
+	take_recorded("linux-6.12-v1/md0", add_recorded, before);
+	take_recorded("linux-7.2-v2/md0", add_recorded, after);
 	series_finish(before);
 	series_finish(after);
 	for (unsigned int i = 0; plot_kind_at(i); i++) {
@@ -353,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_different_steps),
+		cmocka_unit_test(test_binary_axis),
 		cmocka_unit_test(test_log_axis),
 		cmocka_unit_test(test_seek_plot),
 		cmocka_unit_test(test_kinds),

@@ -299,6 +299,15 @@ static void test_longest_streams(void **state)
 	assert_int_equal(profile_streams(p, 0, longest), 0);
 	profile_free(p);
 
+	/* A strided one goes from run to run */
+	p = new_profile();
+	for (uint64_t i = 0; i < 50; i++)
+		add_io(p, i * MS, BLKTRACE_READ, i * MIB, 8 * KIB);
+	assert_int_equal(profile_streams(p, DEVICE, longest), 1);
+	assert_int_equal(longest[0].steps, 48);
+	assert_int_equal(longest[0].sectors, 49 * 16);
+	profile_free(p);
+
 	/* Three requests are no stream yet */
 	p = new_profile();
 	for (uint64_t i = 0; i < 3; i++)
@@ -553,7 +562,7 @@ static struct profile *profile_of_recording(const char *name)
 {
 	struct profile *p = new_profile();
 
-	for_each_recorded(name, add_to_profile, p);
+	take_recorded(name, add_to_profile, p);
 	return p;
 }
 

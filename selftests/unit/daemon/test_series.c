@@ -405,7 +405,7 @@ static void test_recordings(void **state)
 		uint64_t q2c;
 
 		s->options.device = 0;
-		for_each_recorded(cases[i].name, add_recorded, s);
+		take_recorded(cases[i].name, add_recorded, s);
 		series_finish(s);
 		sum = sum_of(s);
 		assert_int_equal(sum.completed[SERIES_READ], cases[i].reads);
