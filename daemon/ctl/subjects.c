@@ -149,9 +149,10 @@ static int add_subject(struct subjects *s, const struct subject_options *o, uint
 	struct subject *new = &s->list[s->n];
 	int r;
 
-	if (s->n == SUBJECTS_MAX)
-		return log_errno(ENOTUNIQ, "more than %d devices: choose one with --device",
-				 SUBJECTS_MAX);
+	if (s->n == SUBJECTS_MAX) {
+		log_warning("more than %d devices: choose one with --device", SUBJECTS_MAX);
+		return -ENOTUNIQ;
+	}
 	r = series_new(&(struct series_options) {
 		.device = device,
 		.origin = origin,

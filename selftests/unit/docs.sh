@@ -76,6 +76,13 @@ has_options() {
 	tap_is "$missing" '' "$who: its man page has its options"
 }
 
+# completed WORD...: what bash offers for the last word of a command line.
+completed() {
+	local COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY
+	_fullstripe
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+
 mapfile -t pages < <(find "$top/Documentation" -name '*.rst' | sort)
 keys=$(grep -oP '^\t\t"\K[a-z_]+(?=",$)' "$top/kmod/settings.c")
 key_files=$(grep -oP '^\t&key_\K\w+(?=\.)' "$top/kmod/sysfs.c")
@@ -90,7 +97,7 @@ if [[ -x $programs/fullstripectl && -x $programs/fullstriped ]]; then
 	mapfile -t verbs < <("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )')
 fi
 
-tap_plan $((${#pages[@]} + 10 + ${#verbs[@]} + 3))
+tap_plan $((${#pages[@]} + 10 + 2 * ${#verbs[@]} + 3 + 3))
 
 for page in "${pages[@]}"; do
 	name="${page#"$top/"} is well-formed"
@@ -122,7 +129,10 @@ tap_is "$(grep -oP '^\w+(?=:)' "$abi" | paste -sd ' ' | sed 's/What Date KernelV
 if [[ ! $built ]]; then
 	tap_skip "fullstripectl: its man page has its verbs" "the programs are not built"
 	tap_skip "fullstripectl: its man page has its options" "the programs are not built"
-	tap_skip "fullstriped: its man page has its options" "the programs are not built"
+	for name in "the verbs are completed" "and those of fullstriped" "and the kinds of pictures" \
+		"fullstriped: its man page has its options"; do
+		tap_skip "$name" "the programs are not built"
+	done
 	tap_done
 fi
 tap_is "$(not_in "$(printf '%s\n' "${verbs[@]:-(its --help prints no verbs)}")" \
@@ -133,5 +143,13 @@ for verb in "${verbs[@]}"; do
 	has_options "fullstripectl $verb" "$programs/fullstripectl" "$verb" -- \
 		"$man/fullstripectl.1.rst" "$verb" OPTIONS
 done
+. "$top/daemon/ctl/completion.bash"
+tap_is "$(completed "$programs/fullstripectl" '')" "$(printf '%s\n' "${verbs[@]}")" "the verbs are completed"
+for verb in "${verbs[@]}"; do
+	tap_is "$(not_in "$(long_options "$programs/fullstripectl" "$verb")" \
+		"$(completed "$programs/fullstripectl" "$verb" --)")" '' "the options of $verb are completed"
+done
+tap_is "$(completed "$programs/fullstriped" --d)" --dry-run "and those of fullstriped"
+tap_is "$(completed "$programs/fullstripectl" plot --kind seek-)" seek-distance "and the kinds of pictures"
 has_options fullstriped "$programs/fullstriped" -- "$man/fullstriped.8.rst" OPTIONS
 tap_done

@@ -168,17 +168,21 @@ browse() {
 		--enable-logging=stderr --v=0 "$@" 2>console
 }
 
-# is_fine PAGE WIDTH: scripts ran, nothing was complained of, and nothing is wider than the window.
+# is_fine PAGE WIDTH: scripts ran, nothing was complained of, nothing is wider than the
+# window, and the arrow keys tell what is in a picture.
 # shellcheck disable=SC2317 # called by tap_check
 is_fine() {
-	sed 's|</body>|<script>document.title = [document.documentElement.scrollWidth <= innerWidth, document.querySelectorAll("svg[tabindex]").length, document.querySelectorAll(".hit title").length].join(" ");</script></body>|' \
-		"$1" >probe.html
+	local probe='
+		const svgs = document.querySelectorAll("svg[tabindex]");
+		const hits = document.querySelectorAll(".hit title");
+		const wide = document.documentElement.scrollWidth > innerWidth;
+		svgs[1].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+		document.title = [wide, svgs.length, hits.length, tip.hidden, tip.textContent].join("; ");'
+	sed "s|</body>|<script>${probe//[$'\t\n']/ }</script></body>|" "$1" >probe.html
 	browse --window-size="$2",900 --dump-dom "file://$dir/probe.html" >dom || return
 	grep CONSOLE console && return 1
-	grep -oP '<title>\K[^<]*' dom | head -n 1 | grep -E '^true [1-9][0-9]* 0$' || {
-		grep -m 1 '<title>' dom
-		return 1
-	}
+	grep -m 1 -A 4 '<title>' dom | tr '\n' ' ' | tee title
+	grep -qE '<title>false; [1-9][0-9]*; 0; false; 0 ns .*: ' title
 }
 
 if command -v chromium >/dev/null; then

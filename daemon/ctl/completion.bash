@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Completion for fullstripectl and fullstriped: verbs and options are those that their
+# --help prints, so there is nothing here that could be forgotten. zsh takes it too,
+# after bashcompinit.
+
+_fullstripe() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=''
+	local -a command=("${COMP_WORDS[0]}")
+	[[ ${COMP_WORDS[0]} != *fullstripectl ]] || ((COMP_CWORD == 1)) || command+=("${COMP_WORDS[1]}")
+
+	COMPREPLY=()
+	if [[ $prev == --kind ]]; then
+		words=$("${command[@]}" --help 2>/dev/null |
+			sed -n '/^KINDs/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p')
+	elif [[ $prev == --mode ]]; then
+		words="writebehind writethrough"
+	elif [[ $cur == -* ]]; then
+		words=$("${command[@]}" --help 2>/dev/null | grep -oE -e ' --[a-z][a-z-]*' | grep -v -e --usage)
+	elif ((COMP_CWORD == 1)) && [[ ${COMP_WORDS[0]} == *fullstripectl ]]; then
+		words=$("${command[@]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+	fi
+	if [[ $words ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
+}
+
+complete -o filenames -F _fullstripe fullstripectl fullstriped
