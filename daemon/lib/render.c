@@ -253,7 +253,8 @@ struct json_object *render_plan(const struct plan *plan)
 		render_add_text(o, "attribute", item->attribute);
 		render_add_number(o, "old", item->old);
 		render_add_number(o, "new", item->new);
-		add_flag(o, "changed", item->old != item->new);
+		add_flag(o, "changed", item->old != item->new && !item->left_alone);
+		add_flag(o, "left_alone", item->left_alone);
 		render_add_text(o, "scenario", rule_scenario_name(item->scenario));
 		render_add_text(o, "reason", item->reason);
 		json_object_array_add(items, o);

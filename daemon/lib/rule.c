@@ -338,6 +338,23 @@ static void plan_cluster(struct plan *plan, uint64_t peak, uint64_t stripe, uint
 	}
 }
 
+static int plan_stripe(struct plan *plan, const struct rule_array *array, uint64_t old,
+		       uint64_t stripe)
+{
+	char chunk[UNITS_TEXT], width[UNITS_TEXT];
+	unsigned int data;
+	int r;
+
+	r = rule_data_members(array, &data);
+	if (r < 0)
+		return r;
+	plan_add(plan, "stripe_bytes", old, stripe, SCENARIO_STRIPE_OF_ARRAY,
+		 "RAID%d of %u members: %u data members x %s chunk = %s", array->level,
+		 array->members, data, units_format_size(array->chunk_bytes, chunk),
+		 units_format_size(stripe, width));
+	return 0;
+}
+
 /**
  * rule_plan() - what a target should be set to
  * @profile: of its workload
@@ -369,26 +386,18 @@ int rule_plan(const struct profile_summary *profile, const struct rule_array *ar
 		if (r < 0)
 			return r;
 	}
-	if (stripe) {
-		unsigned int data;
-		char chunk[UNITS_TEXT], width[UNITS_TEXT];
-
-		r = rule_data_members(array, &data);
+	if (stripe && !current->keep_stripe) {
+		r = plan_stripe(&plan, array, current->stripe_bytes, stripe);
 		if (r < 0)
 			return r;
-		plan_add(&plan, "stripe_bytes", current->stripe_bytes, stripe,
-			 SCENARIO_STRIPE_OF_ARRAY,
-			 "RAID%d of %u members: %u data members x %s chunk = %s",
-			 array->level, array->members, data,
-			 units_format_size(array->chunk_bytes, chunk),
-			 units_format_size(stripe, width));
 	} else {
 		/* The target works in stripes of some width even over what has none. */
 		char width[UNITS_TEXT];
 
+		sum_line(&plan.sum, "%s: the target's own width %s is kept",
+			 stripe ? "somebody else set stripe_bytes" : "no stripes below",
+			 units_format_size(current->stripe_bytes, width));
 		stripe = current->stripe_bytes;
-		sum_line(&plan.sum, "no stripes below: the target's own width %s is kept",
-			 units_format_size(stripe, width));
 	}
 
 	cluster = decide_cluster(profile->peak_rate, stripe, limits, n_limits, &plan.sum);

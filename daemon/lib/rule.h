@@ -112,6 +112,7 @@ enum rule_scenario {
  * @new: value that it should have
  * @scenario: why
  * @reason: why, in a sentence with the numbers
+ * @left_alone: somebody else set it, so it is not changed
  */
 struct plan_item {
 	const char *attribute;
@@ -119,6 +120,7 @@ struct plan_item {
 	uint64_t new;
 	enum rule_scenario scenario;
 	char reason[RULE_SENTENCE];
+	bool left_alone;
 };
 
 /**
@@ -138,11 +140,13 @@ struct plan {
  * @stripe_bytes: its stripe width
  * @cluster_bytes: its cluster size
  * @alignment_offset: from the array's last stripe border to the device it lies on
+ * @keep_stripe: somebody else set the stripe width, and it stays
  */
 struct rule_settings {
 	uint64_t stripe_bytes;
 	uint64_t cluster_bytes;
 	uint64_t alignment_offset;
+	bool keep_stripe;
 };
 
 int rule_plan(const struct profile_summary *profile, const struct rule_array *array,

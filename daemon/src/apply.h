@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A plan into attributes: all of it or nothing. */
+/*
+ * Settings into a device, as transactions: all of one or nothing, whatever happens to the
+ * process meanwhile. The state on disk says what is under way before anything is written.
+ */
 #ifndef FULLSTRIPE_APPLY_H
 #define FULLSTRIPE_APPLY_H
 
 #include "lib/rule.h"
+#include "lib/state.h"
+#include "store.h"
 
-int apply_plan(const char *folder, const struct plan *plan);
+int apply_prepare(const char *folder, const struct plan *plan, struct transaction *ret);
+int apply_prepare_rollback(const char *folder, const struct state *s, bool force,
+			   struct transaction *ret);
+int apply_run(const char *folder, const struct store *store, struct state *s,
+	      const struct transaction *t);
+int apply_recover(const char *folder, const struct store *store, struct state *s);
 
 #endif

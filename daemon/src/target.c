@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <libdevmapper.h>
+#include <linux/dm-ioctl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -139,6 +140,39 @@ int dm_linear_start(const char *name, uint64_t *ret)
 	return parse_start(line.params, ret);
 }
 
+/* As udev names them in /dev/disk/by-id. */
+static int read_id(const char *name, const char *dm_name, char ret[static STATE_DEVICE])
+{
+	char uuid[DM_UUID_LEN];
+	int r;
+
+	r = sysfs_read_text(uuid, sizeof(uuid), SYSFS_ROOT "/class/block/%s/dm/uuid", name);
+	if (r < 0)
+		return log_errno(r, SYSFS_ROOT "/class/block/%s/dm/uuid", name);
+	if (uuid[0])
+		snprintf(ret, STATE_DEVICE, "dm-uuid-%s", uuid);
+	else
+		snprintf(ret, STATE_DEVICE, "dm-name-%s", dm_name);
+	return 0;
+}
+
+/* A device that is made anew has a new folder, and no two folders of one boot have a number in common. */
+static int read_instance(const char *name, char ret[static STATE_INSTANCE])
+{
+	char boot[64], path[2 * SYSFS_NAME];
+	struct stat st;
+	int r;
+
+	r = sysfs_read_text(boot, sizeof(boot), "/proc/sys/kernel/random/boot_id");
+	if (r < 0)
+		return log_errno(r, "/proc/sys/kernel/random/boot_id");
+	snprintf(path, sizeof(path), SYSFS_ROOT "/block/%s", name);
+	if (stat(path, &st) < 0)
+		return log_errno(errno, "%s", path);
+	snprintf(ret, STATE_INSTANCE, "%s:%llu", boot, (unsigned long long)st.st_ino);
+	return 0;
+}
+
 /**
  * target_find() - a fullstripe device
  * @device: the device
@@ -176,6 +210,11 @@ int target_find(const struct block_device *device, struct target *ret)
 	r = sysfs_read_number(&probe, "%s/stripe_bytes", t.folder);
 	if (r < 0)
 		return log_errno(r, "%s/stripe_bytes", t.folder);
+	r = read_id(device->name, t.dm_name, t.id);
+	if (r == 0)
+		r = read_instance(device->name, t.instance);
+	if (r < 0)
+		return r;
 	*ret = t;
 	return 0;
 }
@@ -206,6 +245,7 @@ int target_read_settings(const struct target *target, struct rule_settings *ret)
 		if (r < 0)
 			return log_errno(r, "%s/%s", target->folder, wanted[i].attribute);
 	}
+	s.keep_stripe = false;
 	if (s.stripe_bytes == 0)
 		return log_errno(EBADMSG, "%s/stripe_bytes is 0", target->folder);
 	*ret = s;

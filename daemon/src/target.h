@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/rule.h"
+#include "lib/state.h"
 #include "sysfs.h"
 
 #define TARGET_TYPE		"fullstripe"
@@ -31,12 +32,16 @@ struct block_device {
  * @lower: the device below it, as in /sys/class/block
  * @lower_start: where in that it begins, in sectors
  * @folder: its attributes
+ * @id: what its state is kept by: survives renumbering
+ * @instance: which making of it this is
  */
 struct target {
 	char dm_name[TARGET_NAME];
 	char lower[SYSFS_NAME];
 	uint64_t lower_start;
 	char folder[2 * SYSFS_NAME];
+	char id[STATE_DEVICE];
+	char instance[STATE_INSTANCE];
 };
 
 /**

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fixture.h"
 #include "lib/blktrace_format.h"
 #include "lib/merge.h"
+#include "src/sysfs.h"
+
+#define DEVICE	((254u << 20) | 3)
 
 struct bytes read_fixture(const char *name)
 {
@@ -218,4 +223,57 @@ struct profile *new_profile(void)
 
 	assert_int_equal(profile_new(&(struct profile_options) { .stripe_bytes = 0 }, &p), 0);
 	return p;
+}
+
+char root[64];
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+int make_root(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/fullstripe-unit.XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+int remove_root(void **state)
+{
+	(void)state;
+	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
+
+void put(const char *file, const char *value)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", root, file);
+	make_folders(path);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s\n", value);
+	fclose(f);
+}
+
+uint64_t value_of(const char *file)
+{
+	uint64_t value;
+
+	assert_int_equal(sysfs_read_number(&value, "%s/%s", root, file), 0);
+	return value;
 }

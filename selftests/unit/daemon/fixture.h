@@ -49,4 +49,15 @@ void add_io(struct profile *p, uint64_t time, uint32_t categories, uint64_t offs
 struct profile_summary summary_of(struct profile *p);
 struct profile *new_profile(void);
 
+/* A folder of plain files that stands for one of sysfs, for the time of one test. */
+#define in_root(test)	cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+
+extern char root[64];
+
+int make_root(void **state);
+int remove_root(void **state);
+void make_folders(char *path);
+void put(const char *file, const char *value);
+uint64_t value_of(const char *file);
+
 #endif

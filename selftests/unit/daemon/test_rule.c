@@ -323,6 +323,23 @@ static void test_plan_without_array(void **state)
 	assert_int_equal(plan.n, 1);
 }
 
+/* Somebody else set the stripe width: the cluster is whole stripes of that. */
+static void test_plan_keeps_stripe(void **state)
+{
+	struct rule_settings current = { .stripe_bytes = 196608, .cluster_bytes = 196608,
+					 .keep_stripe = true };
+	struct profile_summary profile = busy(100 << 20);
+	struct plan plan;
+
+	(void)state;
+	assert_int_equal(rule_plan(&profile, &raid5_of_5, NULL, 0, &current, &plan), 0);
+	assert_int_equal(plan.n, 1);
+	assert_string_equal(plan.items[0].attribute, "cluster_bytes");
+	assert_int_equal(plan.items[0].new, 3 * 196608);
+	assert_string_equal(plan.sum.lines[1],
+			    "somebody else set stripe_bytes: the target's own width 192 KiB is kept");
+}
+
 static void test_plan_refused(void **state)
 {
 	struct rule_settings current = { .stripe_bytes = 262144, .cluster_bytes = 262144 };
@@ -362,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_plan_scenarios),
 		cmocka_unit_test(test_plan_without_array),
+		cmocka_unit_test(test_plan_keeps_stripe),
 		cmocka_unit_test(test_plan_refused),
 	};
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What touches the system, on a folder of plain files that stands for sysfs:
- * the walk down to an array, and setting a plan all or not at all.
+ * the walk down to an array, and attributes.
  */
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,54 +11,8 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "src/apply.h"
 #include "src/sysfs.h"
 #include "src/topology.h"
-
-static char root[64];
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int make_root(void **state)
-{
-	(void)state;
-	snprintf(root, sizeof(root), "/tmp/fullstripe-unit.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void make_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-}
-
-static void put(const char *file, const char *value)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", root, file);
-	make_folders(path);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fprintf(f, "%s\n", value);
-	fclose(f);
-}
 
 /* A disk of its own, or with @disk, the partition @name of that. */
 static void put_disk(const char *name, const char *disk, const char *max_sectors_kb)
@@ -287,79 +240,6 @@ static void test_attributes(void **state)
 	assert_string_equal(text, "12");
 }
 
-static uint64_t value_of(const char *file)
-{
-	uint64_t value;
-
-	assert_int_equal(sysfs_read_number(&value, "%s/%s", root, file), 0);
-	return value;
-}
-
-static const struct plan two_values = {
-	.n = 2,
-	.items = {
-		{ .attribute = "stripe_bytes", .old = 131072, .new = 262144 },
-		{ .attribute = "cluster_bytes", .old = 131072, .new = 524288 },
-	},
-};
-
-static void test_apply(void **state)
-{
-	(void)state;
-	put("stripe_bytes", "131072");
-	put("cluster_bytes", "131072");
-	assert_int_equal(apply_plan(root, &two_values), 2);
-	assert_int_equal(value_of("stripe_bytes"), 262144);
-	assert_int_equal(value_of("cluster_bytes"), 524288);
-}
-
-static void test_apply_what_is_right(void **state)
-{
-	static const struct plan right = {
-		.n = 1,
-		.items = { { .attribute = "stripe_bytes", .old = 262144, .new = 262144 } },
-	};
-	struct stat before, after;
-	char path[128];
-
-	(void)state;
-	put("stripe_bytes", "262144");
-	snprintf(path, sizeof(path), "%s/stripe_bytes", root);
-	assert_int_equal(stat(path, &before), 0);
-	assert_int_equal(apply_plan(root, &right), 0);
-	assert_int_equal(stat(path, &after), 0);
-	/* It was not even written. */
-	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-}
-
-/* The second attribute is not there: the first gets its old value again. */
-static void test_apply_restores(void **state)
-{
-	(void)state;
-	put("stripe_bytes", "131072");
-	assert_int_equal(apply_plan(root, &two_values), -ENOENT);
-	assert_int_equal(value_of("stripe_bytes"), 131072);
-}
-
-/*
- * A value that takes and reads otherwise, as a clamped one does: the kernel keeps
- * of this process's coredump_filter only the bits that it knows, and prints them
- * in hexadecimal.
- */
-static void test_apply_reads_back(void **state)
-{
-	char path[128];
-
-	(void)state;
-	put("stripe_bytes", "131072");
-	snprintf(path, sizeof(path), "%s/cluster_bytes", root);
-	assert_int_equal(symlink("/proc/self/coredump_filter", path), 0);
-	assert_int_equal(apply_plan(root, &two_values), -EIO);
-	assert_int_equal(value_of("stripe_bytes"), 131072);
-}
-
-#define in_root(test)	cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -371,10 +251,6 @@ int main(void)
 		in_root(test_dm_of_several),
 		in_root(test_arrays_refused),
 		in_root(test_attributes),
-		in_root(test_apply),
-		in_root(test_apply_what_is_right),
-		in_root(test_apply_restores),
-		in_root(test_apply_reads_back),
 	};
 
 	return cmocka_run_group_tests_name("system", tests, NULL, NULL);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "macros.h"
+#include "render.h"
+#include "saved.h"
+
+/* Larger than what a device can do in its time; so nothing that is computed from it overflows. */
+#define NUMBER_MAX	(1ull << 60)
+
+#define CONTENTS	(CONTENT_ATTRIBUTES + 1)
+#define ACCESSES	(ACCESS_STRIDED + 1)
+
+static uint64_t number(const struct fields *f, const char *key)
+{
+	return fields_number(f, key, NUMBER_MAX);
+}
+
+static double share(const struct fields *f, const char *key)
+{
+	return fields_share(f, key, 1);
+}
+
+static struct profile_latency latency(const struct fields *f, const char *key)
+{
+	const struct fields l = fields_object(f, key);
+
+	return (struct profile_latency) {
+		.n = number(&l, "count"),
+		.p50 = number(&l, "p50_ns"),
+		.p99 = number(&l, "p99_ns"),
+	};
+}
+
+static void read_device(const struct fields *f, struct profile_summary *s)
+{
+	unsigned int major, minor;
+	char text[32] = "";
+	int end = 0;
+
+	fields_text(f, "device", text, sizeof(text));
+	if (sscanf(text, "%4u:%7u%n", &major, &minor, &end) != 2 || text[end] ||
+	    major >= 1 << 12 || minor >= 1 << 20)
+		fields_refuse(f, "\"device\" is '%s', and no pair of numbers as 254:0", text);
+	else
+		s->device = major << 20 | minor;
+}
+
+static void read_content(const struct fields *f, struct profile_summary *s)
+{
+	const char *names[CONTENTS];
+
+	for (unsigned int i = 0; i < CONTENTS; i++)
+		names[i] = profile_content_name(i);
+	s->content = fields_choice(f, "intensive", names, CONTENTS);
+	s->meta_ios = share(f, "meta_ios");
+	s->meta_bytes = share(f, "meta_bytes");
+}
+
+static void read_access(const struct fields *f, struct profile_summary *s)
+{
+	const char *names[ACCESSES];
+	struct json_object *direction;
+
+	for (unsigned int i = 0; i < ACCESSES; i++)
+		names[i] = profile_access_name(i);
+	s->access = fields_choice(f, "pattern", names, ACCESSES);
+	s->sequential = share(f, "sequential");
+	s->strided = share(f, "strided");
+	s->random = share(f, "random");
+	s->streams = fields_number(f, "streams", UINT32_MAX);
+	if (json_object_object_get_ex(f->object, "direction", &direction))
+		s->direction = json_object_get_int(direction);
+	if (s->direction < -1 || s->direction > 1)
+		fields_refuse(f, "\"direction\" is %d, and must be -1, 0 or 1", s->direction);
+}
+
+static void read_bandwidth(const struct fields *f, struct profile_summary *s)
+{
+	s->average_rate = number(f, "average");
+	s->peak_rate = number(f, "peak");
+	s->read_rate = number(f, "read");
+	s->write_rate = number(f, "write");
+}
+
+static void read_class(const struct fields *f, struct profile_summary *s)
+{
+	uint64_t up_to = number(f, "up_to"), count = number(f, "count");
+
+	for (unsigned int i = 0; i < PROFILE_SIZE_CLASSES; i++)
+		if (up_to == 1ull << i) {
+			s->sizes[i] = count;
+			return;
+		}
+	fields_refuse(f, "\"up_to\" is no power of two up to 2^%d", PROFILE_SIZE_CLASSES - 1);
+}
+
+static void read_sizes(const struct fields *f, struct profile_summary *s)
+{
+	struct json_object *histogram = fields_list(f, "histogram", PROFILE_SIZE_CLASSES);
+
+	s->size_mode = number(f, "typical");
+	s->size_mode_share = share(f, "typical_share");
+	s->size_average = number(f, "average");
+	s->size_min = number(f, "min");
+	s->size_max = number(f, "max");
+	for (size_t i = 0; histogram && i < json_object_array_length(histogram); i++)
+		read_class(&(struct fields) { json_object_array_get_idx(histogram, i), f->why }, s);
+}
+
+static void read_latency(const struct fields *f, struct profile_summary *s)
+{
+	static const char * const from[] = { "queue", "issue" };
+
+	s->latency_sensitive = fields_flag(f, "sensitive");
+	s->sync = share(f, "waited_for");
+	s->fua = share(f, "fua");
+	s->flush = fields_share(f, "flushes_per_write", 1e18);
+	s->by_request = fields_choice(f, "from", from, ARRAY_SIZE(from));
+	s->read_latency = latency(f, "read");
+	s->write_latency = latency(f, "write");
+	s->flush_latency = latency(f, "flush");
+}
+
+static void read_summary(const struct fields *f, struct profile_summary *s)
+{
+	const struct fields content = fields_object(f, "content");
+	const struct fields access = fields_object(f, "access");
+	const struct fields bandwidth = fields_object(f, "bandwidth");
+	const struct fields sizes = fields_object(f, "io_size");
+	const struct fields times = fields_object(f, "latency");
+
+	read_device(f, s);
+	s->duration = fields_share(f, "seconds", 1e9) * 1e9 + 0.5;
+	s->events = number(f, "events");
+	s->ios = number(f, "ios");
+	s->reads = number(f, "reads");
+	s->writes = number(f, "writes");
+	s->flushes = number(f, "flushes");
+	s->discards = number(f, "discards");
+	s->completed = number(f, "completed");
+	s->partial_completions = number(f, "partial_completions");
+	s->never_completed = number(f, "never_completed");
+	s->errors = number(f, "errors");
+	read_content(&content, s);
+	read_access(&access, s);
+	read_bandwidth(&bandwidth, s);
+	read_sizes(&sizes, s);
+	read_latency(&times, s);
+	s->unaligned = share(f, "unaligned_writes");
+	s->rmw = number(f, "raid5_rmw");
+	s->rcw = number(f, "raid5_rcw");
+	s->confidence = share(f, "confidence");
+}
+
+/**
+ * saved_render() - as it is saved
+ * @saved: the profiles
+ */
+struct json_object *saved_render(const struct saved *saved)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *devices = json_object_new_array();
+
+	for (size_t i = 0; i < saved->n; i++)
+		json_object_array_add(devices, render_profile(&saved->devices[i]));
+	json_object_object_add(o, "devices", devices);
+	return o;
+}
+
+/**
+ * saved_parse() - read what saved_render() made
+ * @text: all of it
+ * @len: its length
+ * @ret: the profiles
+ * @why: what is wrong with it, on failure
+ *
+ * Return: 0, -EBADMSG if something is wrong with it, or -ENOMEM.
+ */
+int saved_parse(const char *text, size_t len, struct saved *ret, char why[static FIELDS_WHY])
+{
+	struct json_object *object, *devices;
+	struct saved *saved;
+
+	why[0] = '\0';
+	object = fields_parse(text, len, why);
+	if (!object)
+		return -EBADMSG;
+	saved = calloc(1, sizeof(*saved));
+	if (!saved) {
+		json_object_put(object);
+		return -ENOMEM;
+	}
+	devices = fields_list(&(struct fields) { object, why }, "devices", PROFILE_DEVICES_MAX);
+	for (size_t i = 0; devices && i < json_object_array_length(devices) && !why[0]; i++)
+		read_summary(&(struct fields) { json_object_array_get_idx(devices, i), why },
+			     &saved->devices[saved->n++]);
+	if (!why[0])
+		*ret = *saved;
+	free(saved);
+	json_object_put(object);
+	return why[0] ? -EBADMSG : 0;
+}

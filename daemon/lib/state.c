@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "macros.h"
+#include "render.h"
+#include "state.h"
+
+#define OUTCOMES	(OUTCOME_TAKEN_BACK + 1)
+#define KINDS		(TRANSACTION_ROLLBACK + 1)
+
+static struct json_object *render_change(const struct change *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	render_add_text(o, "name", c->name);
+	render_add_number(o, "old", c->old);
+	render_add_number(o, "new", c->new);
+	json_object_object_add(o, "follows", json_object_new_boolean(c->follows));
+	render_add_text(o, "reason", c->reason);
+	return o;
+}
+
+/**
+ * state_render_transaction() - a transaction, as it is kept and printed
+ * @t: the transaction
+ */
+struct json_object *state_render_transaction(const struct transaction *t)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *changes = json_object_new_array();
+
+	render_add_number(o, "id", t->id);
+	render_add_number(o, "time", t->time);
+	render_add_text(o, "kind", transaction_kind_name(t->kind));
+	render_add_text(o, "outcome", transaction_outcome_name(t->outcome));
+	json_object_object_add(o, "undoing", json_object_new_boolean(t->undoing));
+	json_object_object_add(o, "interrupted", json_object_new_boolean(t->interrupted));
+	for (size_t i = 0; i < t->n; i++)
+		json_object_array_add(changes, render_change(&t->changes[i]));
+	json_object_object_add(o, "changes", changes);
+	return o;
+}
+
+/**
+ * state_render() - as it is kept
+ * @s: what is known
+ */
+struct json_object *state_render(const struct state *s)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *values = json_object_new_array();
+	struct json_object *history = json_object_new_array();
+
+	render_add_number(o, "version", STATE_VERSION);
+	render_add_text(o, "device", s->device);
+	render_add_text(o, "instance", s->instance);
+	render_add_number(o, "last_id", s->last_id);
+	json_object_object_add(o, "under_way",
+			       s->under_way ? state_render_transaction(&s->now) : NULL);
+	for (size_t i = 0; i < s->n_values; i++) {
+		struct json_object *value = json_object_new_object();
+
+		render_add_text(value, "name", s->values[i].name);
+		render_add_number(value, "value", s->values[i].value);
+		json_object_array_add(values, value);
+	}
+	json_object_object_add(o, "values", values);
+	for (size_t i = 0; i < s->n_history; i++)
+		json_object_array_add(history, state_render_transaction(&s->history[i]));
+	json_object_object_add(o, "history", history);
+	return o;
+}
+
+/* It becomes part of a path. */
+static void read_name(const struct fields *f, char ret[static SETTING_NAME])
+{
+	fields_text(f, "name", ret, SETTING_NAME);
+	if (f->why[0])
+		return;
+	for (const char *c = ret; *c; c++)
+		if (!islower((unsigned char)*c) && *c != '_')
+			fields_refuse(f, "\"%s\" is no name of a setting", ret);
+	if (!ret[0])
+		fields_refuse(f, "a setting has no name");
+}
+
+static void read_change(const struct fields *f, struct transaction *t)
+{
+	char name[SETTING_NAME] = "";
+	struct change *c;
+
+	read_name(f, name);
+	if (f->why[0])
+		return;
+	c = transaction_add(t, name, fields_number(f, "old", INT64_MAX),
+			    fields_number(f, "new", INT64_MAX));
+	if (!c) {
+		fields_refuse(f, "\"%s\" is changed twice", name);
+		return;
+	}
+	c->follows = fields_flag(f, "follows");
+	fields_text(f, "reason", c->reason, sizeof(c->reason));
+}
+
+static void read_transaction(const struct fields *f, struct transaction *t)
+{
+	const char *outcomes[OUTCOMES], *kinds[KINDS];
+	struct json_object *changes;
+
+	for (size_t i = 0; i < OUTCOMES; i++)
+		outcomes[i] = transaction_outcome_name(i);
+	for (size_t i = 0; i < KINDS; i++)
+		kinds[i] = transaction_kind_name(i);
+	t->id = fields_number(f, "id", INT64_MAX);
+	t->time = fields_number(f, "time", INT64_MAX);
+	t->kind = fields_choice(f, "kind", kinds, KINDS);
+	t->outcome = fields_choice(f, "outcome", outcomes, OUTCOMES);
+	t->undoing = fields_flag(f, "undoing");
+	t->interrupted = fields_flag(f, "interrupted");
+	changes = fields_list(f, "changes", TRANSACTION_CHANGES_MAX);
+	for (size_t i = 0; changes && i < json_object_array_length(changes); i++)
+		read_change(&(struct fields) { json_object_array_get_idx(changes, i), f->why }, t);
+}
+
+static void read_values(const struct fields *f, struct state *s)
+{
+	struct json_object *values = fields_list(f, "values", STATE_VALUES_MAX);
+
+	for (size_t i = 0; values && i < json_object_array_length(values); i++) {
+		const struct fields value = { json_object_array_get_idx(values, i), f->why };
+
+		read_name(&value, s->values[i].name);
+		s->values[i].value = fields_number(&value, "value", INT64_MAX);
+		s->n_values++;
+	}
+}
+
+static void read_state(const struct fields *f, struct state *s)
+{
+	struct json_object *history, *now;
+
+	if (fields_number(f, "version", INT64_MAX) != STATE_VERSION)
+		fields_refuse(f, "its version is not %d", STATE_VERSION);
+	fields_text(f, "device", s->device, sizeof(s->device));
+	fields_text(f, "instance", s->instance, sizeof(s->instance));
+	s->last_id = fields_number(f, "last_id", INT64_MAX - 1);
+	if (!json_object_object_get_ex(f->object, "under_way", &now))
+		fields_refuse(f, "\"under_way\" is missing");
+	else if (now) {
+		const struct fields object = fields_object(f, "under_way");
+
+		s->under_way = true;
+		read_transaction(&object, &s->now);
+	}
+	read_values(f, s);
+	history = fields_list(f, "history", STATE_HISTORY_MAX);
+	for (size_t i = 0; history && i < json_object_array_length(history); i++) {
+		const struct fields object = { json_object_array_get_idx(history, i), f->why };
+
+		read_transaction(&object, &s->history[s->n_history++]);
+	}
+}
+
+/**
+ * state_parse() - read what was kept
+ * @text: of the file
+ * @len: its length
+ * @ret: what is known
+ * @why: what is wrong with it, on failure
+ *
+ * Return: 0, -EBADMSG if something is wrong with it, or -ENOMEM.
+ */
+int state_parse(const char *text, size_t len, struct state *ret, char why[static FIELDS_WHY])
+{
+	struct json_object *object;
+	struct state *s;
+
+	why[0] = '\0';
+	object = fields_parse(text, len, why);
+	if (!object)
+		return -EBADMSG;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		json_object_put(object);
+		return -ENOMEM;
+	}
+	read_state(&(struct fields) { object, why }, s);
+	if (!why[0])
+		*ret = *s;
+	free(s);
+	json_object_put(object);
+	return why[0] ? -EBADMSG : 0;
+}
+
+/**
+ * state_file_name() - the file that a device's state is kept in
+ * @device: which
+ * @ret: its name; what could be part of a path, or hide, is %XX there
+ */
+void state_file_name(const char *device, char ret[static STATE_NAME])
+{
+	char *at = ret;
+
+	for (const unsigned char *c = (const unsigned char *)device; *c; c++) {
+		if (at - ret + 3 + sizeof(".json") > STATE_NAME)
+			break;
+		if (isalnum(*c) || strchr("-_+", *c) || (*c == '.' && at != ret))
+			*at++ = *c;
+		else
+			at += sprintf(at, "%%%02X", *c);
+	}
+	snprintf(at, sizeof(".json"), ".json");
+}
+
+static void remember(struct state *s, const struct transaction *t)
+{
+	if (s->n_history == STATE_HISTORY_MAX)
+		memmove(s->history, s->history + 1, --s->n_history * sizeof(s->history[0]));
+	s->history[s->n_history++] = *t;
+}
+
+/**
+ * state_see_instance() - take note of which making of the device is there
+ * @s: what is known
+ * @instance: the one that is there
+ *
+ * One that was made anew, as after a reboot, has the values of its table. What was set in
+ * an earlier one says nothing about it, and what was under way there is void.
+ */
+void state_see_instance(struct state *s, const char *instance)
+{
+	if (strcmp(s->instance, instance) == 0)
+		return;
+	snprintf(s->instance, sizeof(s->instance), "%s", instance);
+	s->n_values = 0;
+	if (s->under_way) {
+		s->now.outcome = OUTCOME_VOID;
+		s->now.interrupted = true;
+		remember(s, &s->now);
+		s->under_way = false;
+	}
+	for (size_t i = 0; i < s->n_history; i++)
+		if (s->history[i].outcome == OUTCOME_DONE)
+			s->history[i].outcome = OUTCOME_VOID;
+}
+
+static struct state_value *find_value(struct state *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_values; i++)
+		if (strcmp(s->values[i].name, name) == 0)
+			return &s->values[i];
+	return NULL;
+}
+
+/**
+ * state_is_foreign() - whether somebody else set a value since it was set from here
+ * @s: what is known
+ * @name: of the setting
+ * @found: what it is now
+ */
+bool state_is_foreign(const struct state *s, const char *name, uint64_t found)
+{
+	const struct state_value *value = find_value((struct state *)s, name);
+
+	return value && value->value != found;
+}
+
+/**
+ * state_mark_foreign() - leave alone what somebody else set
+ * @s: what is known
+ * @plan: what would change such values no longer does
+ */
+void state_mark_foreign(const struct state *s, struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct plan_item *item = &plan->items[i];
+
+		item->left_alone = item->old != item->new &&
+				   state_is_foreign(s, item->attribute, item->old);
+	}
+}
+
+/**
+ * state_begin() - a transaction is under way
+ * @s: what is known; nothing may be under way
+ * @t: its kind and its changes
+ * @time: seconds since 1970
+ */
+void state_begin(struct state *s, const struct transaction *t, uint64_t time)
+{
+	s->now = *t;
+	s->now.id = ++s->last_id;
+	s->now.time = time;
+	s->now.outcome = OUTCOME_UNDER_WAY;
+	s->under_way = true;
+}
+
+static void set_value(struct state *s, const char *name, uint64_t set)
+{
+	struct state_value *value = find_value(s, name);
+
+	if (!value && s->n_values < STATE_VALUES_MAX) {
+		value = &s->values[s->n_values++];
+		snprintf(value->name, sizeof(value->name), "%s", name);
+	}
+	if (value)
+		value->value = set;
+}
+
+static void take_back(struct state *s)
+{
+	struct transaction *t = (struct transaction *)state_last_applied(s);
+
+	if (t)
+		t->outcome = OUTCOME_TAKEN_BACK;
+}
+
+/**
+ * state_end() - the transaction that is under way is over
+ * @s: what is known
+ * @outcome: what became of it
+ * @found: what its settings are now
+ */
+void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t *found)
+{
+	struct transaction *t = &s->now;
+
+	if (outcome == OUTCOME_DONE) {
+		for (size_t i = 0; i < t->n; i++)
+			if (!t->changes[i].follows)
+				set_value(s, t->changes[i].name, found[i]);
+		transaction_settle(t, found);
+		if (t->kind == TRANSACTION_ROLLBACK)
+			take_back(s);
+	}
+	t->outcome = outcome;
+	t->undoing = false;
+	remember(s, t);
+	s->under_way = false;
+}
+
+/**
+ * state_last_applied() - the newest plan that is in force
+ * @s: what is known
+ *
+ * Return: the transaction, or NULL if nothing was applied that was not taken back.
+ */
+const struct transaction *state_last_applied(const struct state *s)
+{
+	for (size_t i = s->n_history; i-- > 0;)
+		if (s->history[i].kind == TRANSACTION_APPLY &&
+		    s->history[i].outcome == OUTCOME_DONE)
+			return &s->history[i];
+	return NULL;
+}

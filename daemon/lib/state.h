@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is known of a fullstripe device from one run to the next: the transaction that is
+ * under way, what was set, and what happened. It is kept as JSON; what reads it trusts
+ * nothing that it says before all of it was looked at.
+ */
+#ifndef FULLSTRIPE_STATE_H
+#define FULLSTRIPE_STATE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fields.h"
+#include "transaction.h"
+
+#define STATE_VERSION		1
+#define STATE_HISTORY_MAX	32
+#define STATE_VALUES_MAX	16
+#define STATE_DEVICE		160
+#define STATE_INSTANCE		96
+#define STATE_NAME		(3 * STATE_DEVICE + 8)
+#define STATE_BYTES_MAX		(1u << 20)
+
+/**
+ * struct state_value - a setting that was set from here
+ * @name: of the setting
+ * @value: what it was set to
+ */
+struct state_value {
+	char name[SETTING_NAME];
+	uint64_t value;
+};
+
+/**
+ * struct state - what is known of one device
+ * @device: which: dm-uuid-UUID, or dm-name-NAME where it has none; survives renumbering
+ * @instance: which making of it: it has other values of its own when it is made anew
+ * @last_id: of the newest transaction
+ * @under_way: @now counts
+ * @now: the transaction that is under way
+ * @n_values: how many
+ * @values: what was set in this making, and not by somebody else
+ * @n_history: how many
+ * @history: transactions that are over, the oldest first
+ */
+struct state {
+	char device[STATE_DEVICE];
+	char instance[STATE_INSTANCE];
+	uint64_t last_id;
+	bool under_way;
+	struct transaction now;
+	size_t n_values;
+	struct state_value values[STATE_VALUES_MAX];
+	size_t n_history;
+	struct transaction history[STATE_HISTORY_MAX];
+};
+
+int state_parse(const char *text, size_t len, struct state *ret, char why[static FIELDS_WHY]);
+struct json_object *state_render(const struct state *s);
+struct json_object *state_render_transaction(const struct transaction *t);
+void state_file_name(const char *device, char ret[static STATE_NAME]);
+
+void state_see_instance(struct state *s, const char *instance);
+bool state_is_foreign(const struct state *s, const char *name, uint64_t found);
+void state_mark_foreign(const struct state *s, struct plan *plan);
+void state_begin(struct state *s, const struct transaction *t, uint64_t time);
+void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t *found);
+const struct transaction *state_last_applied(const struct state *s);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+#include "lib/render.h"
+#include "log.h"
+#include "tuning.h"
+
+/**
+ * tuning_new() - find a fullstripe device
+ * @text: a path, or a name in /dev/mapper or /dev
+ * @ret: the device
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int tuning_new(const char *text, struct tuning **ret)
+{
+	struct tuning *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return log_errno(ENOMEM, "%s", text);
+	t->store = STORE_NONE;
+	r = block_device_find(text, &t->device);
+	if (r == 0)
+		r = target_find(&t->device, &t->target);
+	if (r < 0) {
+		tuning_free(t);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+/**
+ * tuning_free() - let go of a device
+ * @t: the device or NULL
+ *
+ * Return: NULL.
+ */
+struct tuning *tuning_free(struct tuning *t)
+{
+	if (t)
+		store_close(&t->store);
+	free(t);
+	return NULL;
+}
+
+/**
+ * tuning_open_state() - read what is known from earlier
+ * @t: the device
+ * @folder: the state directory
+ * @change: keep all others from changing settings until tuning_free(), and end what was
+ *	interrupted
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int tuning_open_state(struct tuning *t, const char *folder, bool change)
+{
+	int r;
+
+	r = store_open(folder, change, &t->store);
+	if (r == 0)
+		r = store_load(&t->store, t->target.id, &t->state);
+	if (r < 0)
+		return r;
+	state_see_instance(&t->state, t->target.instance);
+	return change ? apply_recover(t->target.folder, &t->store, &t->state) : 0;
+}
+
+/**
+ * tuning_profile_options() - how to look at the device's workload
+ * @t: the device
+ * @ret: where its stripes are
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int tuning_profile_options(const struct tuning *t, struct profile_options *ret)
+{
+	struct rule_settings current;
+	int r;
+
+	r = target_read_settings(&t->target, &current);
+	if (r < 0)
+		return r;
+	*ret = (struct profile_options) {
+		.stripe_bytes = current.stripe_bytes,
+		.offset_bytes = (current.alignment_offset + t->target.lower_start * 512) %
+				current.stripe_bytes,
+	};
+	return 0;
+}
+
+static uint64_t planned_stripe(const struct tuning *t)
+{
+	for (size_t i = 0; i < t->plan.n; i++)
+		if (strcmp(t->plan.items[i].attribute, "stripe_bytes") == 0)
+			return t->plan.items[i].new;
+	return t->current.stripe_bytes;
+}
+
+/* Its place on the stripes is fixed in a target's table; here it can only be told that it is wrong. */
+static void check_alignment(const struct tuning *t)
+{
+	uint64_t offset = t->topology.array.offset_bytes;
+	uint64_t right = rule_misaligned_by(offset, planned_stripe(t));
+
+	if (t->topology.array.level == RULE_LEVEL_NONE || t->current.alignment_offset == right)
+		return;
+	log_warning("%s: alignment_offset is %llu and should be %llu: %s begins %llu bytes into %s, so no stripe is aligned; make it anew with fullstripectl create",
+		    t->device.node, (unsigned long long)t->current.alignment_offset,
+		    (unsigned long long)right, t->target.lower, (unsigned long long)offset,
+		    t->topology.array_name);
+}
+
+/**
+ * tuning_decide() - what the device should be set to
+ * @t: the device, with its state
+ * @profile: of its workload
+ * @force: as if nobody else had set anything
+ *
+ * Return: 0, -ENODATA if too little was measured to decide from, or another negative
+ * errno. What was wrong has been logged.
+ */
+int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool force)
+{
+	const struct rule_array *array = &t->topology.array;
+	int r;
+
+	r = target_read_settings(&t->target, &t->current);
+	if (r == 0)
+		r = topology_read(SYSFS_ROOT, t->target.lower, dm_linear_start, &t->topology);
+	if (r < 0)
+		return r;
+	t->profile = *profile;
+	t->current.keep_stripe = !force && state_is_foreign(&t->state, "stripe_bytes",
+							    t->current.stripe_bytes);
+	r = rule_plan(profile, array, t->topology.limits, t->topology.n_limits, &t->current,
+		      &t->plan);
+	if (r == -ENODATA) {
+		log_warning("%s: %llu reads and writes, %llu of them completed, are too few to decide from (at least %d); nothing is changed",
+			    t->device.node, (unsigned long long)profile->ios,
+			    (unsigned long long)profile->completed, RULE_LEAST_IOS);
+		return r;
+	}
+	if (r < 0)
+		return log_errno(r, "%s: nothing can be decided from %s: RAID%d of %u members, chunk %llu bytes",
+				 t->device.node, t->topology.array_name, array->level,
+				 array->members, (unsigned long long)array->chunk_bytes);
+	check_alignment(t);
+	if (!force)
+		state_mark_foreign(&t->state, &t->plan);
+	return 0;
+}
+
+/**
+ * tuning_render() - what was found and decided
+ * @t: the device, after tuning_decide()
+ */
+struct json_object *tuning_render(const struct tuning *t)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *topology = json_object_new_object();
+
+	json_object_object_add(topology, "array",
+			       render_array(&t->topology.array, t->topology.array_name));
+	json_object_object_add(topology, "limits",
+			       render_limits(t->topology.limits, t->topology.n_limits));
+	render_add_text(o, "device", t->device.node);
+	json_object_object_add(o, "profile", render_profile(&t->profile));
+	json_object_object_add(o, "topology", topology);
+	json_object_object_add(o, "plan", render_plan(&t->plan));
+	json_object_object_add(o, "sum", render_sum(&t->plan.sum));
+	return o;
+}

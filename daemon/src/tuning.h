@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A fullstripe device that is to be set for a workload: from what is there to a plan. */
+#ifndef FULLSTRIPE_TUNING_H
+#define FULLSTRIPE_TUNING_H
+
+#include "lib/rule.h"
+#include "lib/state.h"
+#include "store.h"
+#include "target.h"
+#include "topology.h"
+
+/**
+ * struct tuning - all that is known of the device
+ * @device: its node and number
+ * @target: what it is
+ * @store: the state directory; open after tuning_open_state()
+ * @state: what is known from earlier; read there
+ * @current: what it is set to; read by tuning_decide()
+ * @topology: what lies below; read there
+ * @profile: its workload, as it was given there
+ * @plan: what it should be set to, decided there
+ */
+struct tuning {
+	struct block_device device;
+	struct target target;
+	struct store store;
+	struct state state;
+	struct rule_settings current;
+	struct topology topology;
+	struct profile_summary profile;
+	struct plan plan;
+};
+
+int tuning_new(const char *text, struct tuning **ret);
+struct tuning *tuning_free(struct tuning *t);
+int tuning_open_state(struct tuning *t, const char *folder, bool change);
+int tuning_profile_options(const struct tuning *t, struct profile_options *ret);
+int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool force);
+struct json_object *tuning_render(const struct tuning *t);
+
+#endif
