@@ -3,13 +3,19 @@
 #ifndef FULLSTRIPE_CTL_H
 #define FULLSTRIPE_CTL_H
 
+int verb_apply(int argc, char **argv);
 int verb_create(int argc, char **argv);
+int verb_explain(int argc, char **argv);
+int verb_history(int argc, char **argv);
 int verb_list(int argc, char **argv);
+int verb_plan(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_remove(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_rollback(int argc, char **argv);
 int verb_rule(int argc, char **argv);
 int verb_simulate(int argc, char **argv);
+int verb_verify(int argc, char **argv);
 
 #endif

@@ -23,7 +23,13 @@ static const struct verb {
 	{ "plot", "a picture of recorded workloads: seeks, bandwidth, latency and others", verb_plot },
 	{ "report", "all pictures, the profile and the plan, as one page", verb_report },
 	{ "simulate", "what other sizes would have made of a recorded workload", verb_simulate },
-	{ "rule", "stripe width and cluster size, with the sum", verb_rule },
+	{ "plan", "what a device should be set to for its workload", verb_plan },
+	{ "explain", "why: what was measured, the whole sum, each limit", verb_explain },
+	{ "apply", "set a device for its workload, all values or none", verb_apply },
+	{ "rollback", "take the last change back", verb_rollback },
+	{ "verify", "whether a device still is as it was set", verb_verify },
+	{ "history", "what was changed in a device, when, and why", verb_history },
+	{ "rule", "stripe width and cluster size of an array that need not exist", verb_rule },
 };
 
 #define N_VERBS	ARRAY_SIZE(verbs)

@@ -9,6 +9,7 @@ enum {
 	EXIT_USAGE	= 2,	/* unknown verb or option, or a value that cannot be */
 	EXIT_BAD_TRACE	= 3,	/* no trace, corrupt, cut short, or of an unknown version */
 	EXIT_NOTHING	= 4,	/* nothing was measured or found to decide from */
+	EXIT_DIFFERS	= 5,	/* something is not as it was set */
 };
 
 #endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <time.h>
+
+#include "device.h"
+#include "src/store.h"
+
+enum {
+	OPTION_JSON = 512,
+	OPTION_STATE_DIR,
+};
+
+static const struct argp_option option_list[] = {
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
+	{ "state-dir", OPTION_STATE_DIR, "DIR", 0,
+	  "Where what is known of devices is kept (default " STORE_FOLDER ")", 0 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct device_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		o->state_folder = store_default_path();
+		return 0;
+	case OPTION_JSON:
+		o->json = true;
+		return 0;
+	case OPTION_STATE_DIR:
+		o->state_folder = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->device)
+			argp_error(state, "one device at a time, and '%s' is a second one", arg);
+		o->device = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which device? See fullstripectl list");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp device_argp = {
+	.options = option_list,
+	.parser = parse_option,
+};
+
+/**
+ * device_time() - "2026-11-22 01:02:03"
+ * @time: seconds since 1970
+ * @text: where it goes
+ *
+ * Return: @text.
+ */
+const char *device_time(unsigned long long time, char text[static DEVICE_TIME])
+{
+	time_t t = time;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(text, DEVICE_TIME, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(text, DEVICE_TIME, "@%llu", time);
+	return text;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fullstripectl history: what was changed in a device, when, and why. */
+#include <argp.h>
+#include <errno.h>
+#include <libsmartcols/libsmartcols.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "ctl.h"
+#include "device.h"
+#include "lib/exit_codes.h"
+#include "lib/render.h"
+#include "src/cleanup.h"
+#include "src/log.h"
+#include "src/tuning.h"
+
+DEFINE_CLEANUP(struct json_object *, json_object_put)
+DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
+DEFINE_CLEANUP(struct tuning *, tuning_free)
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
+static const struct argp_child children[] = {
+	{ &device_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
+static const struct argp parser = {
+	.parser = parse_option,
+	.args_doc = "DEV",
+	.doc = "Print what was changed in the fullstripe device DEV by fullstripectl apply and rollback and by the daemon, the oldest first.\vExit status: 0 done, 1 failed, 2 wrong usage.",
+	.children = children,
+};
+
+static const char *outcome(const struct transaction *t, char text[static 48])
+{
+	snprintf(text, 48, "%s%s", transaction_outcome_name(t->outcome),
+		 t->interrupted ? ", interrupted" : "");
+	return text;
+}
+
+/* A line for each value; what is of the whole change stands in the first. */
+static int add_transaction(struct libscols_table *table, const struct transaction *t)
+{
+	char id[32], time[DEVICE_TIME], how[48], change[64];
+
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)t->id);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct change *c = &t->changes[i];
+		struct libscols_line *line = scols_table_new_line(table, NULL);
+
+		snprintf(change, sizeof(change), "%llu -> %llu", (unsigned long long)c->old,
+			 (unsigned long long)c->new);
+		if (!line || scols_line_set_data(line, 4, c->name) < 0 ||
+		    scols_line_set_data(line, 5, change) < 0 ||
+		    scols_line_set_data(line, 6, c->reason) < 0)
+			return -ENOMEM;
+		if (i == 0 && (scols_line_set_data(line, 0, id) < 0 ||
+			       scols_line_set_data(line, 1, device_time(t->time, time)) < 0 ||
+			       scols_line_set_data(line, 2, transaction_kind_name(t->kind)) < 0 ||
+			       scols_line_set_data(line, 3, outcome(t, how)) < 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int print_text(const struct state *s)
+{
+	static const char * const columns[] = {
+		"ID", "TIME", "WHAT", "OUTCOME", "SETTING", "CHANGE", "REASON",
+	};
+	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	int r = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < 7; i++)
+		if (!scols_table_new_column(table, columns[i], 0, i == 6 ? SCOLS_FL_WRAP : 0))
+			return -ENOMEM;
+	for (size_t i = 0; i < s->n_history && r == 0; i++)
+		r = add_transaction(table, &s->history[i]);
+	if (r == 0 && s->under_way)
+		r = add_transaction(table, &s->now);
+	return r < 0 ? r : scols_print_table(table);
+}
+
+static void print_json(const struct tuning *t)
+{
+	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+
+	render_add_text(o, "device", t->device.node);
+	for (size_t i = 0; i < t->state.n_history; i++)
+		json_object_array_add(list, state_render_transaction(&t->state.history[i]));
+	if (t->state.under_way)
+		json_object_array_add(list, state_render_transaction(&t->state.now));
+	json_object_object_add(o, "history", list);
+	puts(render_text(o));
+}
+
+int verb_history(int argc, char **argv)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	struct device_options o = { .json = false };
+	int r;
+
+	argp_parse(&parser, argc, argv, 0, NULL, &o);
+	r = tuning_new(o.device, &t);
+	if (r == 0)
+		r = tuning_open_state(t, o.state_folder, false);
+	if (r < 0)
+		return EXIT_FAILED;
+	if (o.json) {
+		print_json(t);
+		return EXIT_DONE;
+	}
+	r = print_text(&t->state);
+	if (r < 0)
+		log_errno(r, "the history cannot be printed");
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fullstripectl rollback: take back the last change that was made from here. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "ctl.h"
+#include "device.h"
+#include "lib/exit_codes.h"
+#include "lib/render.h"
+#include "src/apply.h"
+#include "src/cleanup.h"
+#include "src/log.h"
+#include "src/tuning.h"
+
+DEFINE_CLEANUP(struct json_object *, json_object_put)
+DEFINE_CLEANUP(struct tuning *, tuning_free)
+
+struct options {
+	struct device_options device;
+	bool force;
+};
+
+enum {
+	OPTION_FORCE = 256,
+};
+
+static const struct argp_option option_list[] = {
+	{ "force", OPTION_FORCE, NULL, 0, "Also take back what somebody else set since", 0 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->device;
+		return 0;
+	case OPTION_FORCE:
+		o->force = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &device_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
+static const struct argp parser = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "DEV",
+	.doc = "Give the fullstripe device DEV the values that it had before the last change that was made by fullstripectl apply or by the daemon, and not taken back since: all of them or none.\vExit status: 0 done, 1 failed, 2 wrong usage, 4 there is nothing to take back.",
+	.children = children,
+};
+
+static void print_text(const struct transaction *t)
+{
+	if (t->n == 0)
+		puts("nothing was changed");
+	for (size_t i = 0; i < t->n; i++)
+		printf("%s %llu -> %llu: %s\n", t->changes[i].name,
+		       (unsigned long long)t->changes[i].old,
+		       (unsigned long long)t->changes[i].new, t->changes[i].reason);
+}
+
+static void print_json(const struct tuning *t, const struct transaction *change)
+{
+	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+
+	render_add_text(o, "device", t->device.node);
+	json_object_object_add(o, "change",
+			       change->n ? state_render_transaction(change) : NULL);
+	puts(render_text(o));
+}
+
+static int run(const struct options *o)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	struct transaction change;
+	int r;
+
+	r = tuning_new(o->device.device, &t);
+	if (r == 0)
+		r = tuning_open_state(t, o->device.state_folder, true);
+	if (r < 0)
+		return r;
+	r = apply_prepare_rollback(t->target.folder, &t->state, o->force, &change);
+	if (r == -ENODATA)
+		log_warning("%s: nothing was applied that was not taken back, or the device was made anew since; see fullstripectl history",
+			    t->device.node);
+	if (r == 0 && change.n > 0) {
+		r = apply_run(t->target.folder, &t->store, &t->state, &change);
+		change = t->state.history[t->state.n_history - 1];
+	}
+	if (r < 0)
+		return r;
+	if (o->device.json)
+		print_json(t, &change);
+	else
+		print_text(&change);
+	return 0;
+}
+
+int verb_rollback(int argc, char **argv)
+{
+	struct options o = { .force = false };
+	int r;
+
+	argp_parse(&parser, argc, argv, 0, NULL, &o);
+	r = run(&o);
+	if (r == -ENODATA)
+		return EXIT_NOTHING;
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}

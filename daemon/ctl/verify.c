@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fullstripectl verify: whether a device still is as it was set. */
+#include <argp.h>
+#include <errno.h>
+#include <libsmartcols/libsmartcols.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "ctl.h"
+#include "device.h"
+#include "lib/exit_codes.h"
+#include "lib/render.h"
+#include "src/cleanup.h"
+#include "src/log.h"
+#include "src/tuning.h"
+
+DEFINE_CLEANUP(struct json_object *, json_object_put)
+DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
+DEFINE_CLEANUP(struct tuning *, tuning_free)
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
+static const struct argp_child children[] = {
+	{ &device_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
+static const struct argp parser = {
+	.parser = parse_option,
+	.args_doc = "DEV",
+	.doc = "Print each value of the fullstripe device DEV that was set by fullstripectl apply or by the daemon, and whether it still is so. Changes nothing.\vExit status: 0 all is as it was set, 1 failed, 2 wrong usage, 4 nothing was set, 5 something is not as it was set, or a change was interrupted.",
+	.children = children,
+};
+
+/**
+ * struct checked - a value that was set
+ * @value: what it was set to
+ * @found: what it is
+ */
+struct checked {
+	const struct state_value *value;
+	uint64_t found;
+};
+
+static int read_values(const struct tuning *t, struct checked ret[static STATE_VALUES_MAX])
+{
+	for (size_t i = 0; i < t->state.n_values; i++) {
+		const struct state_value *value = &t->state.values[i];
+		int r;
+
+		ret[i].value = value;
+		r = sysfs_read_number(&ret[i].found, "%s/%s", t->target.folder, value->name);
+		if (r < 0)
+			return log_errno(r, "%s/%s", t->target.folder, value->name);
+	}
+	return 0;
+}
+
+static const char *verdict(const struct checked *c)
+{
+	return c->found == c->value->value ? "as set" : "somebody else set it";
+}
+
+static int print_text(const struct tuning *t, const struct checked *values)
+{
+	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+
+	if (t->state.under_way)
+		printf("change %llu was interrupted; the next apply, rollback or start of the daemon completes it or takes it back\n",
+		       (unsigned long long)t->state.now.id);
+	if (!table || !scols_table_new_column(table, "SETTING", 0, 0) ||
+	    !scols_table_new_column(table, "SET", 0, SCOLS_FL_RIGHT) ||
+	    !scols_table_new_column(table, "NOW", 0, SCOLS_FL_RIGHT) ||
+	    !scols_table_new_column(table, "STATE", 0, 0))
+		return -ENOMEM;
+	for (size_t i = 0; i < t->state.n_values; i++) {
+		struct libscols_line *line = scols_table_new_line(table, NULL);
+		char set[32], now[32];
+
+		snprintf(set, sizeof(set), "%llu", (unsigned long long)values[i].value->value);
+		snprintf(now, sizeof(now), "%llu", (unsigned long long)values[i].found);
+		if (!line || scols_line_set_data(line, 0, values[i].value->name) < 0 ||
+		    scols_line_set_data(line, 1, set) < 0 || scols_line_set_data(line, 2, now) < 0 ||
+		    scols_line_set_data(line, 3, verdict(&values[i])) < 0)
+			return -ENOMEM;
+	}
+	return scols_print_table(table);
+}
+
+static void print_json(const struct tuning *t, const struct checked *values)
+{
+	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+
+	render_add_text(o, "device", t->device.node);
+	json_object_object_add(o, "interrupted", json_object_new_boolean(t->state.under_way));
+	for (size_t i = 0; i < t->state.n_values; i++) {
+		struct json_object *value = json_object_new_object();
+
+		render_add_text(value, "name", values[i].value->name);
+		render_add_number(value, "set", values[i].value->value);
+		render_add_number(value, "now", values[i].found);
+		json_object_object_add(value, "as_set",
+				       json_object_new_boolean(values[i].found ==
+							       values[i].value->value));
+		json_object_array_add(list, value);
+	}
+	json_object_object_add(o, "values", list);
+	puts(render_text(o));
+}
+
+static int verify(const struct device_options *o)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	struct checked values[STATE_VALUES_MAX];
+	bool differs;
+	int r;
+
+	r = tuning_new(o->device, &t);
+	if (r == 0)
+		r = tuning_open_state(t, o->state_folder, false);
+	if (r == 0)
+		r = read_values(t, values);
+	if (r < 0)
+		return EXIT_FAILED;
+	if (o->json)
+		print_json(t, values);
+	else if (t->state.n_values > 0 || t->state.under_way)
+		r = print_text(t, values);
+	else
+		log_warning("%s: nothing was set by fullstripectl apply or by the daemon",
+			    t->device.node);
+	if (r < 0) {
+		log_errno(r, "the values cannot be printed");
+		return EXIT_FAILED;
+	}
+	differs = t->state.under_way;
+	for (size_t i = 0; i < t->state.n_values; i++)
+		differs |= values[i].found != values[i].value->value;
+	if (differs)
+		return EXIT_DIFFERS;
+	return t->state.n_values > 0 ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int verb_verify(int argc, char **argv)
+{
+	struct device_options o = { .json = false };
+
+	argp_parse(&parser, argc, argv, 0, NULL, &o);
+	return verify(&o);
+}

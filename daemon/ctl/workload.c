@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/saved.h"
+#include "lib/trace.h"
+#include "recording.h"
+#include "src/cleanup.h"
+#include "src/log.h"
+#include "src/record.h"
+#include "workload.h"
+
+#define SECONDS_MAX	86400
+
+DEFINE_CLEANUP(struct profile *, profile_free)
+DEFINE_CLEANUP(struct recording *, recording_close)
+
+enum {
+	OPTION_PROFILE = 768,
+	OPTION_SECONDS,
+	OPTION_RECORD,
+	OPTION_DEVICE,
+};
+
+static const struct argp_option option_list[] = {
+	{ "profile", OPTION_PROFILE, "FILE", 0, "The workload that fullstripectl profile --json printed", 0 },
+	{ "seconds", OPTION_SECONDS, "N", 0, "Record the workload now, for so long", 0 },
+	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
+	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Which device of those in FILEs", 0 },
+	{ 0 },
+};
+
+static void check(const struct workload *w, struct argp_state *state)
+{
+	if (!!w->n_files + !!w->profile + !!w->seconds > 1)
+		argp_error(state, "recordings, --profile and --seconds exclude each other");
+	if (w->record_folder && !w->seconds)
+		argp_error(state, "--record needs --seconds");
+	if (w->has_device && !w->n_files && !w->profile)
+		argp_error(state, "--device says which device of a recording, and there is none");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct workload *w = state->input;
+	unsigned long seconds;
+	char *end;
+
+	switch (key) {
+	case OPTION_PROFILE:
+		w->profile = arg;
+		return 0;
+	case OPTION_SECONDS:
+		errno = 0;
+		seconds = strtoul(arg, &end, 10);
+		if (arg[0] < '0' || arg[0] > '9' || *end || errno || seconds < 1 ||
+		    seconds > SECONDS_MAX)
+			argp_error(state, "--seconds '%s': a number from 1 to %d", arg, SECONDS_MAX);
+		w->seconds = seconds;
+		return 0;
+	case OPTION_RECORD:
+		w->record_folder = arg;
+		return 0;
+	case OPTION_DEVICE:
+		if (!recording_parse_device(arg, &w->device))
+			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
+		w->has_device = true;
+		return 0;
+	case ARGP_KEY_END:
+		check(w, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp workload_argp = {
+	.options = option_list,
+	.parser = parse_option,
+};
+
+/* That which was named; else that of the device itself; else the only one. */
+static int choose(const struct workload *w, const struct tuning *t, const struct saved *saved,
+		  struct profile_summary *ret)
+{
+	uint32_t wanted = w->has_device ? w->device : t->device.device;
+
+	for (size_t i = 0; i < saved->n; i++)
+		if (saved->devices[i].device == wanted) {
+			*ret = saved->devices[i];
+			return 0;
+		}
+	if (w->has_device) {
+		log_warning("nothing was recorded of the device %u:%u", trace_device_major(wanted),
+			    trace_device_minor(wanted));
+		return -ENODATA;
+	}
+	if (saved->n == 0) {
+		log_warning("%s: nothing was read or written", t->device.node);
+		return -ENODATA;
+	}
+	if (saved->n > 1) {
+		log_warning("%zu devices were recorded, and none is %s: say which with --device",
+			    saved->n, t->device.node);
+		return -ENOTUNIQ;
+	}
+	*ret = saved->devices[0];
+	return 0;
+}
+
+static void summarise(const struct profile *profile, struct saved *ret)
+{
+	ret->n = profile_devices(profile);
+	for (size_t i = 0; i < ret->n; i++)
+		profile_summarise(profile, i, &ret->devices[i]);
+}
+
+static int read_recordings(const struct workload *w, struct profile *profile)
+{
+	_cleanup_(recording_closep) struct recording *recording = NULL;
+	struct trace_event event;
+	uint64_t lost;
+	int r;
+
+	r = recording_open(w->files, w->n_files, &recording);
+	if (r < 0)
+		return r;
+	while ((r = recording_next(recording, &event)) > 0) {
+		r = profile_add(profile, &event);
+		if (r < 0)
+			return log_errno(r, "the recording cannot be read");
+	}
+	if (r < 0)
+		return r;
+	if (!recording_is_sound(recording, &lost))
+		return log_errno(EBADMSG, "nothing is decided from a damaged recording");
+	profile_add_lost(profile, lost);
+	return 0;
+}
+
+static int parse_saved(const char *name, const char *text, size_t len, struct saved *ret)
+{
+	char why[FIELDS_WHY];
+	int r = saved_parse(text, len, ret, why);
+
+	return r == -EBADMSG ? log_errno(r, "%s is no profile: %s", name, why) : r;
+}
+
+static int read_profile_file(const char *name, struct saved *ret)
+{
+	/* To be read as those in the state directory are. */
+	const struct store here = { .path = ".", .folder_fd = AT_FDCWD, .lock_fd = -1 };
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r;
+
+	r = store_read(&here, name, &text, &len);
+	return r < 0 ? log_errno(r, "%s", name) : parse_saved(name, text, len, ret);
+}
+
+/* What was recorded last, by the daemon or with --seconds. */
+static int read_last(const struct tuning *t, const char *state_folder, struct saved *ret)
+{
+	_cleanup_(store_close) struct store store = STORE_NONE;
+	_cleanup_free_ char *text = NULL;
+	char name[STORE_NAME];
+	size_t len;
+	int r;
+
+	store_profile_name(t->target.id, name);
+	r = store_open(state_folder, false, &store);
+	if (r == 0)
+		r = store_read(&store, name, &text, &len);
+	if (r == -ENOENT) {
+		log_warning("nothing is known of the workload of %s: record it with --seconds N, or name recordings or a --profile",
+			    t->device.node);
+		return -ENODATA;
+	}
+	return r < 0 ? log_errno(r, "%s/%s", state_folder, name) :
+		       parse_saved(name, text, len, ret);
+}
+
+static int save_last(const struct tuning *t, const char *state_folder, const struct saved *saved)
+{
+	_cleanup_(store_close) struct store store = STORE_NONE;
+	int r = store_open(state_folder, true, &store);
+
+	return r < 0 ? r : store_save_profile(&store, t->target.id, saved);
+}
+
+/**
+ * workload_profile() - the profile of the workload that was asked for
+ * @w: the options
+ * @t: the device
+ * @state_folder: where what was recorded last is kept
+ * @ret: the profile
+ *
+ * Return: 0 or a negative errno, which has been logged: -ENODATA if there was no workload,
+ * -EBADMSG if a file is damaged.
+ */
+int workload_profile(const struct workload *w, const struct tuning *t, const char *state_folder,
+		     struct profile_summary *ret)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_free_ struct saved *saved = calloc(1, sizeof(*saved));
+	struct profile_options options;
+	int r;
+
+	if (!saved)
+		return log_errno(ENOMEM, "%s", t->device.node);
+	if (w->profile) {
+		r = read_profile_file(w->profile, saved);
+		return r < 0 ? r : choose(w, t, saved, ret);
+	}
+	if (!w->n_files && !w->seconds) {
+		r = read_last(t, state_folder, saved);
+		return r < 0 ? r : choose(w, t, saved, ret);
+	}
+	r = tuning_profile_options(t, &options);
+	if (r < 0)
+		return r;
+	r = profile_new(&options, &profile);
+	if (r < 0)
+		return log_errno(r, "%s", t->device.node);
+	r = w->n_files ? read_recordings(w, profile) :
+			 record(&t->device, w->record_folder, w->seconds, profile);
+	if (r < 0)
+		return r;
+	summarise(profile, saved);
+	r = choose(w, t, saved, ret);
+	return r == 0 && w->seconds ? save_last(t, state_folder, saved) : r;
+}
