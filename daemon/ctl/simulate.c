@@ -213,7 +213,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->n_files = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which files? Those that blktrace or fullstriped --record made, as *.blktrace.*");
+		argp_error(state, "which files? Those that blktrace or fullstripectl plan --record made, as *.blktrace.*");
 		return 0;
 	case ARGP_KEY_END:
 		if (o->stripes.n && o->settings.given & (1ul << SETTING_DATA_MEMBERS))

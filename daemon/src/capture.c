@@ -244,6 +244,20 @@ static bool still_ours(const struct capture *c)
 	       opened.st_ino == found.st_ino;
 }
 
+/* Not held open while it is traced, as who wants to take the device away would be refused. */
+static int reopen(struct capture *c)
+{
+	if (c->device_fd < 0)
+		c->device_fd = open(c->node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return c->device_fd < 0 ? -errno : 0;
+}
+
+static void let_go(struct capture *c)
+{
+	close(c->device_fd);
+	c->device_fd = -1;
+}
+
 static void tear_down(struct capture *c)
 {
 	c->set_up = false;
@@ -296,6 +310,7 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 		capture_free(c);
 		return r;
 	}
+	let_go(c);
 	*ret = c;
 	return 0;
 }
@@ -364,6 +379,9 @@ int capture_stop(struct capture *c, capture_event_fn fn, void *data, uint64_t *r
 	if (!still_ours(c))
 		return log_errno(ECANCELED, "the trace of %s was taken down by somebody else",
 				 c->node);
+	r = reopen(c);
+	if (r < 0)
+		return log_errno(r, "%s", c->node);
 	if (ioctl(c->device_fd, BLKTRACE_IOC_STOP) < 0)
 		stopped = log_errno(errno == EINVAL ? ECANCELED : errno,
 				    "the trace of %s was stopped by somebody else", c->node);
@@ -383,7 +401,7 @@ struct capture *capture_free(struct capture *c)
 {
 	if (!c)
 		return NULL;
-	if (c->set_up && (c->dropped_fd < 0 || still_ours(c))) {
+	if (c->set_up && (c->dropped_fd < 0 || still_ours(c)) && reopen(c) == 0) {
 		ioctl(c->device_fd, BLKTRACE_IOC_STOP);
 		tear_down(c);
 	}

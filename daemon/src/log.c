@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
 
 #include "log.h"
 
@@ -44,4 +46,30 @@ void log_warning(const char *format, ...)
 	va_start(args, format);
 	say(0, format, args);
 	va_end(args);
+}
+
+/**
+ * log_change() - tell of a setting that is, or would be, changed
+ * @change: the setting
+ *
+ * Where standard error is the journal, its fields go there; else it is a line as all others.
+ */
+void log_change(const struct log_change *change)
+{
+	if (!getenv("JOURNAL_STREAM")) {
+		log_warning("%s: %s %llu -> %llu: %s", change->device, change->setting,
+			    (unsigned long long)change->old, (unsigned long long)change->new,
+			    change->sentence);
+		return;
+	}
+	sd_journal_send("MESSAGE_ID=%s", change->id,
+			"MESSAGE=%s: %s %llu -> %llu: %s", change->device, change->setting,
+			(unsigned long long)change->old, (unsigned long long)change->new,
+			change->sentence,
+			"PRIORITY=%d", LOG_NOTICE,
+			"FULLSTRIPE_DEVICE=%s", change->device,
+			"FULLSTRIPE_SETTING=%s", change->setting,
+			"FULLSTRIPE_OLD=%llu", (unsigned long long)change->old,
+			"FULLSTRIPE_NEW=%llu", (unsigned long long)change->new,
+			"FULLSTRIPE_SCENARIO=%s", change->scenario, NULL);
 }

@@ -1,94 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fullstriped: record a workload, decide, apply, and say why. */
+/* fullstriped: watch fullstripe devices, and set them for their workloads, or advise. */
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
-#include <json-c/json.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-device.h>
+#include <systemd/sd-event.h>
+#include <time.h>
 
-#include "apply.h"
 #include "cleanup.h"
+#include "config_files.h"
 #include "lib/exit_codes.h"
-#include "lib/profile.h"
-#include "lib/render.h"
+#include "lib/macros.h"
 #include "log.h"
-#include "record.h"
-#include "tuning.h"
+#include "store.h"
+#include "sysfs.h"
+#include "watch.h"
 
-#define SECONDS_DEFAULT	10
-#define SECONDS_MAX	86400
-
-DEFINE_CLEANUP(struct profile *, profile_free)
-DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct tuning *, tuning_free)
+/* More than anybody has; others are said, and not watched. */
+#define WATCHES_MAX	64
 
 const char *argp_program_version = "fullstriped " FULLSTRIPE_VERSION;
 
 struct options {
-	const char *device;
-	const char *record_folder;
-	unsigned int seconds;
-	bool once;
-	bool json;
-	bool dry_run;
+	const char *root;
+	const char *state_folder;
 };
 
 enum {
-	OPTION_ONCE = 256,
-	OPTION_SECONDS,
-	OPTION_JSON,
-	OPTION_DRY_RUN,
-	OPTION_RECORD,
+	OPTION_ROOT = 256,
+	OPTION_STATE_DIR,
 };
 
 static const struct argp_option option_list[] = {
-	{ "once", OPTION_ONCE, NULL, 0, "Record, decide and apply one time", 0 },
-	{ "seconds", OPTION_SECONDS, "N", 0, "How long to record (default 10)", 0 },
-	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
-	{ "dry-run", OPTION_DRY_RUN, NULL, 0, "Change nothing", 0 },
-	{ "record", OPTION_RECORD, "DIR", 0, "Keep the recording in DIR, as blktrace does", 0 },
+	{ "root", OPTION_ROOT, "DIR", 0, "Look for the configuration's folders in DIR", 0 },
+	{ "state-dir", OPTION_STATE_DIR, "DIR", 0,
+	  "Where what is known of devices is kept (default " STORE_FOLDER ")", 0 },
 	{ 0 },
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	char *end;
-	unsigned long seconds;
 
 	switch (key) {
-	case OPTION_ONCE:
-		o->once = true;
+	case OPTION_ROOT:
+		o->root = arg;
 		return 0;
-	case OPTION_SECONDS:
-		errno = 0;
-		seconds = strtoul(arg, &end, 10);
-		if (arg[0] < '0' || arg[0] > '9' || *end || errno || seconds < 1 ||
-		    seconds > SECONDS_MAX)
-			argp_error(state, "--seconds '%s': a number from 1 to %d", arg, SECONDS_MAX);
-		o->seconds = seconds;
-		return 0;
-	case OPTION_JSON:
-		o->json = true;
-		return 0;
-	case OPTION_DRY_RUN:
-		o->dry_run = true;
-		return 0;
-	case OPTION_RECORD:
-		o->record_folder = arg;
+	case OPTION_STATE_DIR:
+		o->state_folder = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->device)
-			argp_error(state, "one device at a time, and '%s' is a second one", arg);
-		o->device = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->once)
-			argp_error(state, "it runs with --once only: fullstriped --once DEV");
-		if (!o->device)
-			argp_error(state, "--once needs a fullstripe device");
+		argp_error(state, "'%s': all fullstripe devices are watched; to set one now: fullstripectl apply",
+			   arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,89 +66,214 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
-	.args_doc = "--once DEV",
-	.doc = "Record the workload of the fullstripe device DEV, derive stripe width and cluster size from it and from the array below, set them, and say why.\vExit status: 0 done, 1 failed, 2 wrong usage, 4 nothing was measured to decide from. See fullstriped(8).",
+	.doc = "Watch the workloads of all fullstripe devices, and say what they should be set to, or set them so.\vIt is meant to be a service: systemctl start fullstriped. SIGHUP: read the configuration again. Exit status: 0 ended by SIGTERM or SIGINT, 1 failed, 2 wrong usage, 78 the configuration is wrong. See fullstriped(8).",
 };
 
-static void print_json(const struct tuning *t, bool applied)
-{
-	_cleanup_(json_object_putp) struct json_object *o = tuning_render(t);
+/**
+ * struct daemon - all there is
+ * @context: for the watches
+ * @root: of the configuration
+ * @monitor: tells of devices; the timer finds those too of which nobody tells
+ * @timer: of that
+ * @n: watches
+ * @watches: one for each device
+ */
+struct daemon {
+	struct watch_context context;
+	const char *root;
+	sd_device_monitor *monitor;
+	sd_event_source *timer;
+	size_t n;
+	struct watch *watches[WATCHES_MAX];
+};
 
-	json_object_object_add(o, "applied", json_object_new_boolean(applied));
-	puts(render_text(o));
+static void tell_status(const struct daemon *d)
+{
+	sd_notifyf(0, "STATUS=%zu %s watched, mode %s", d->n, d->n == 1 ? "device" : "devices",
+		   d->context.config.apply ? "auto" : "advise");
 }
 
-static void print_text(const struct tuning *t)
+static void drop_gone(struct daemon *d)
 {
-	for (size_t i = 0; i < t->plan.n; i++) {
-		const struct plan_item *item = &t->plan.items[i];
+	size_t n = 0;
 
-		printf("%s %llu -> %llu: %s\n", item->attribute, (unsigned long long)item->old,
-		       (unsigned long long)item->new, item->reason);
+	for (size_t i = 0; i < d->n; i++) {
+		if (watch_is_there(d->watches[i]))
+			d->watches[n++] = d->watches[i];
+		else
+			watch_free(d->watches[i]);
 	}
+	d->n = n;
 }
 
-static int record_profile(const struct options *o, const struct tuning *t,
-			  struct profile_summary *ret)
+static bool is_watched(const struct daemon *d, const char *name)
 {
-	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct profile_options options;
-	int r;
+	for (size_t i = 0; i < d->n; i++)
+		if (watch_is_of(d->watches[i], name))
+			return true;
+	return false;
+}
 
-	r = tuning_profile_options(t, &options);
-	if (r < 0)
-		return r;
-	r = profile_new(&options, &profile);
-	if (r < 0)
-		return log_errno(r, "%s", o->device);
-	r = record(&t->device, o->record_folder, o->seconds, profile);
-	if (r < 0)
-		return r;
-	if (!profile_find(profile, t->device.device, ret)) {
-		log_warning("%s: nothing was read or written in %u s; nothing is changed",
-			    t->device.node, o->seconds);
-		return -ENODATA;
+static bool is_target(const char *name)
+{
+	uint64_t stripe;
+
+	return sysfs_read_number(&stripe, SYSFS_ROOT "/block/%s/fullstripe/stripe_bytes", name) == 0;
+}
+
+/* Which devices there are now. What cannot be watched was logged, and is tried again later. */
+static void look_for_devices(struct daemon *d)
+{
+	_cleanup_closedir_ DIR *dir = opendir(SYSFS_ROOT "/block");
+	struct dirent *entry;
+
+	drop_gone(d);
+	if (!dir) {
+		log_errno(errno, SYSFS_ROOT "/block");
+		return;
 	}
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || is_watched(d, entry->d_name) ||
+		    !is_target(entry->d_name))
+			continue;
+		if (d->n == WATCHES_MAX) {
+			log_warning("%s: not watched, as %d devices are", entry->d_name, WATCHES_MAX);
+			break;
+		}
+		if (watch_new(&d->context, entry->d_name, &d->watches[d->n]) == 0)
+			d->n++;
+	}
+	tell_status(d);
+}
+
+static int on_device(sd_device_monitor *monitor, sd_device *device, void *data)
+{
+	(void)monitor;
+	(void)device;
+	look_for_devices(data);
 	return 0;
 }
 
-static int run_once(const struct options *o)
+static int wait_interval(struct daemon *d)
 {
-	_cleanup_(tuning_freep) struct tuning *t = NULL;
-	struct profile_summary profile;
-	struct transaction change;
+	int r = sd_event_source_set_time_relative(d->timer,
+						  d->context.config.interval_seconds * 1000000);
+
+	return r < 0 ? r : sd_event_source_set_enabled(d->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_interval(sd_event_source *source, uint64_t usec, void *data)
+{
+	struct daemon *d = data;
+
+	(void)source;
+	(void)usec;
+	look_for_devices(d);
+	return wait_interval(d);
+}
+
+static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
+{
+	(void)info;
+	(void)data;
+	sd_notify(0, "STOPPING=1");
+	return sd_event_exit(sd_event_source_get_event(source), 0);
+}
+
+static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
+{
+	struct daemon *d = data;
+	struct timespec now;
+
+	(void)source;
+	(void)info;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   now.tv_sec * 1000000ull + now.tv_nsec / 1000);
+	if (config_read(d->root, &d->context.config) < 0)
+		log_warning("the configuration that was read before stays in force");
+	sd_notify(0, "READY=1");
+	tell_status(d);
+	return wait_interval(d);
+}
+
+static int add_signal(sd_event *event, int signal, sd_event_signal_handler_t fn, struct daemon *d)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	return sd_event_add_signal(event, NULL, signal, fn, d);
+}
+
+static int watch_for_devices(struct daemon *d)
+{
 	int r;
 
-	r = tuning_new(o->device, &t);
-	if (r == 0)
-		r = record_profile(o, t, &profile);
-	if (r == 0)
-		r = tuning_open_state(t, store_default_path(), !o->dry_run);
-	if (r == 0)
-		r = tuning_decide(t, &profile, false);
-	if (r == 0 && !o->dry_run) {
-		r = apply_prepare(t->target.folder, &t->plan, &change);
-		if (r == 0 && change.n > 0)
-			r = apply_run(t->target.folder, &t->store, &t->state, &change);
-	}
+	r = sd_device_monitor_new(&d->monitor);
+	if (r >= 0)
+		r = sd_device_monitor_filter_add_match_subsystem_devtype(d->monitor, "block", "disk");
+	if (r >= 0)
+		r = sd_device_monitor_attach_event(d->monitor, d->context.event);
+	if (r >= 0)
+		r = sd_device_monitor_start(d->monitor, on_device, d);
+	return r;
+}
+
+static int set_up(struct daemon *d)
+{
+	sd_event *event;
+	int r;
+
+	r = sd_event_default(&d->context.event);
 	if (r < 0)
-		return r;
-	if (o->json)
-		print_json(t, !o->dry_run);
-	else
-		print_text(t);
-	return 0;
+		return log_errno(r, "the event loop");
+	event = d->context.event;
+	r = add_signal(event, SIGTERM, on_end, d);
+	if (r >= 0)
+		r = add_signal(event, SIGINT, on_end, d);
+	if (r >= 0)
+		r = add_signal(event, SIGHUP, on_reload, d);
+	if (r >= 0)
+		r = sd_event_set_watchdog(event, true);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &d->timer, CLOCK_MONOTONIC,
+					       d->context.config.interval_seconds * 1000000, 0,
+					       on_interval, d);
+	if (r >= 0)
+		r = watch_for_devices(d);
+	return r < 0 ? log_errno(r, "the event loop") : 0;
+}
+
+static void tear_down(struct daemon *d)
+{
+	while (d->n > 0)
+		watch_free(d->watches[--d->n]);
+	sd_device_monitor_unref(d->monitor);
+	sd_event_source_unref(d->timer);
+	sd_event_unref(d->context.event);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .seconds = SECONDS_DEFAULT };
+	struct options o = { .root = "", .state_folder = store_default_path() };
+	struct daemon d = { .n = 0 };
 	int r;
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
-	r = run_once(&o);
-	if (r == -ENODATA)
-		return EXIT_NOTHING;
+	d.root = o.root;
+	d.context.state_folder = o.state_folder;
+	if (config_read(o.root, &d.context.config) < 0)
+		return EXIT_CONFIG_WRONG;
+	r = set_up(&d);
+	if (r == 0) {
+		look_for_devices(&d);
+		sd_notify(0, "READY=1");
+		r = sd_event_loop(d.context.event);
+	}
+	tear_down(&d);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -148,7 +148,7 @@ static int read_id(const char *name, const char *dm_name, char ret[static STATE_
 
 	r = sysfs_read_text(uuid, sizeof(uuid), SYSFS_ROOT "/class/block/%s/dm/uuid", name);
 	if (r < 0)
-		return log_errno(r, SYSFS_ROOT "/class/block/%s/dm/uuid", name);
+		return r;
 	if (uuid[0])
 		snprintf(ret, STATE_DEVICE, "dm-uuid-%s", uuid);
 	else
@@ -156,8 +156,16 @@ static int read_id(const char *name, const char *dm_name, char ret[static STATE_
 	return 0;
 }
 
-/* A device that is made anew has a new folder, and no two folders of one boot have a number in common. */
-static int read_instance(const char *name, char ret[static STATE_INSTANCE])
+/**
+ * target_read_instance() - which making of a device this is
+ * @name: of the device, as in sysfs
+ * @ret: differs from that of any other making
+ *
+ * One that is made anew has a new folder, and no two of one boot have a number in common.
+ *
+ * Return: 0, -ENOENT if there is no such device, or another negative errno.
+ */
+int target_read_instance(const char *name, char ret[static STATE_INSTANCE])
 {
 	char boot[64], path[2 * SYSFS_NAME];
 	struct stat st;
@@ -165,10 +173,10 @@ static int read_instance(const char *name, char ret[static STATE_INSTANCE])
 
 	r = sysfs_read_text(boot, sizeof(boot), "/proc/sys/kernel/random/boot_id");
 	if (r < 0)
-		return log_errno(r, "/proc/sys/kernel/random/boot_id");
+		return r;
 	snprintf(path, sizeof(path), SYSFS_ROOT "/block/%s", name);
 	if (stat(path, &st) < 0)
-		return log_errno(errno, "%s", path);
+		return -errno;
 	snprintf(ret, STATE_INSTANCE, "%s:%llu", boot, (unsigned long long)st.st_ino);
 	return 0;
 }
@@ -212,9 +220,9 @@ int target_find(const struct block_device *device, struct target *ret)
 		return log_errno(r, "%s/stripe_bytes", t.folder);
 	r = read_id(device->name, t.dm_name, t.id);
 	if (r == 0)
-		r = read_instance(device->name, t.instance);
+		r = target_read_instance(device->name, t.instance);
 	if (r < 0)
-		return r;
+		return log_errno(r, "%s", t.dm_name);
 	*ret = t;
 	return 0;
 }

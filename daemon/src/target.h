@@ -58,6 +58,7 @@ int block_device_find(const char *text, struct block_device *ret);
 int dm_read_table(const char *dm_name, struct dm_table_line *ret);
 int dm_linear_start(const char *name, uint64_t *ret);
 int target_find(const struct block_device *device, struct target *ret);
+int target_read_instance(const char *name, char ret[static STATE_INSTANCE]);
 int target_read_settings(const struct target *target, struct rule_settings *ret);
 
 #endif

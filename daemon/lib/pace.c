@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdbool.h>
+#include <string.h>
+
+#include "pace.h"
+
+#define HOUR	3600
+
+static bool would_change(const struct plan_item *item)
+{
+	return item->old != item->new && !item->left_alone;
+}
+
+/* What the array is says nothing of its workload: there is no more or less right width. */
+static bool is_exact(const struct plan_item *item)
+{
+	return item->scenario == SCENARIO_STRIPE_OF_ARRAY;
+}
+
+static bool in_dead_band(const struct config *c, const struct plan_item *item)
+{
+	uint64_t difference = item->old > item->new ? item->old - item->new : item->new - item->old;
+
+	return !is_exact(item) && difference * 100.0 <= (double)item->old * c->dead_band_percent;
+}
+
+static enum pace why_nothing(const struct config *c, const struct plan *plan)
+{
+	enum pace pace = PACE_RIGHT;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		if (!would_change(&plan->items[i]))
+			continue;
+		if (!in_dead_band(c, &plan->items[i]))
+			return PACE_GO;
+		pace = PACE_DEAD_BAND;
+	}
+	return pace;
+}
+
+/* A clock that was set back makes the last change recent, and not a long time ago. */
+static uint64_t since(const struct transaction *t, uint64_t now)
+{
+	return now > t->time ? now - t->time : 0;
+}
+
+/**
+ * pace_decide() - whether a plan is applied now
+ * @c: the configuration
+ * @plan: the plan
+ * @s: what was changed before; what was taken back counts too
+ * @now: seconds since 1970
+ *
+ * Return: PACE_GO, or why not.
+ */
+enum pace pace_decide(const struct config *c, const struct plan *plan, const struct state *s,
+		      uint64_t now)
+{
+	enum pace pace = why_nothing(c, plan);
+	uint64_t in_hour = 0;
+
+	if (pace != PACE_GO)
+		return pace;
+	for (size_t i = 0; i < s->n_history; i++) {
+		if (s->history[i].outcome == OUTCOME_VOID)
+			continue;
+		if (since(&s->history[i], now) < c->dwell_seconds)
+			return PACE_DWELL;
+		in_hour += since(&s->history[i], now) < HOUR;
+	}
+	return in_hour >= c->changes_per_hour ? PACE_BUDGET : PACE_GO;
+}
+
+/**
+ * pace_reason() - a sentence
+ * @pace: what was decided
+ */
+const char *pace_reason(enum pace pace)
+{
+	static const char * const reasons[] = {
+		[PACE_GO] = "it is applied",
+		[PACE_RIGHT] = "nothing is to be changed",
+		[PACE_DEAD_BAND] = "it differs by no more than dead_band_percent",
+		[PACE_DWELL] = "the last change is more recent than dwell_seconds",
+		[PACE_BUDGET] = "there were changes_per_hour changes in the last hour",
+	};
+
+	return reasons[pace];
+}

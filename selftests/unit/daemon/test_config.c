@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The configuration: its keys, and which file counts; and the pace that it gives. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "lib/config.h"
+#include "lib/macros.h"
+#include "lib/pace.h"
+#include "src/config_files.h"
+
+static void test_keys(void **state)
+{
+	struct config c = config_default;
+	char why[CONFIG_WHY];
+
+	(void)state;
+	assert_false(c.apply);
+	assert_int_equal(config_set(&c, "fullstriped", "mode", "auto", why), 0);
+	assert_true(c.apply);
+	assert_int_equal(config_set(&c, "fullstriped", "mode", "advise", why), 0);
+	assert_false(c.apply);
+	assert_int_equal(config_set(&c, "fullstriped", "record_seconds", "86400", why), 0);
+	assert_int_equal(c.record_seconds, 86400);
+	assert_int_equal(config_set(&c, "fullstriped", "dead_band_percent", "0", why), 0);
+	assert_int_equal(c.dead_band_percent, 0);
+}
+
+static void test_keys_refused(void **state)
+{
+	static const struct {
+		const char *section, *key, *value, *says;
+		int result;
+	} cases[] = {
+		{ "fullstriped", "mode", "Auto", "mode 'Auto': must be advise or auto", -EINVAL },
+		{ "fullstriped", "record_seconds", "0", "from 1 to 86400", -ERANGE },
+		{ "fullstriped", "record_seconds", "86401", "'86401'", -ERANGE },
+		{ "fullstriped", "record_seconds", "-1", "'-1'", -ERANGE },
+		{ "fullstriped", "record_seconds", "", "''", -ERANGE },
+		{ "fullstriped", "record_seconds", "5s", "'5s'", -ERANGE },
+		{ "fullstriped", "dwell_seconds", "99999999999999999999", "dwell_seconds", -ERANGE },
+		{ "fullstriped", "dead_band_percent", "101", "from 0 to 100", -ERANGE },
+		{ "fullstriped", "changes_per_hour", "0", "from 1 to", -ERANGE },
+		{ "fullstriped", "colour", "red", "[fullstriped] colour", -ENOENT },
+		{ "", "mode", "auto", "[] mode", -ENOENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config c = config_default;
+		char why[CONFIG_WHY] = "";
+
+		assert_int_equal(config_set(&c, cases[i].section, cases[i].key, cases[i].value, why),
+				 cases[i].result);
+		if (!strstr(why, cases[i].says))
+			fail_msg("'%s' should say '%s'", why, cases[i].says);
+		assert_memory_equal(&c, &config_default, sizeof(c));
+	}
+}
+
+static void test_no_files(void **state)
+{
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_read(root, &c), 0);
+	assert_memory_equal(&c, &config_default, sizeof(c));
+}
+
+#define USR	"usr/lib/fullstripe/fullstriped.conf.d/"
+#define RUN	"run/fullstripe/fullstriped.conf.d/"
+#define ETC	"etc/fullstripe/fullstriped.conf.d/"
+
+/* The main file, then all drop-ins by their names; of one name, /etc before /run before /usr/lib. */
+static void test_which_file_counts(void **state)
+{
+	struct config c;
+
+	(void)state;
+	put("etc/fullstripe/fullstriped.conf",
+	    "# comment\n[fullstriped]\nmode = auto\nrecord_seconds=1\ndwell_seconds=1\n");
+	put(ETC "20-b.conf", "[fullstriped]\nrecord_seconds=2");
+	put(USR "30-c.conf", "[fullstriped]\nrecord_seconds=3");
+	put(USR "10-a.conf", "[fullstriped]\nrecord_seconds=4\ndwell_seconds=4");
+	put(RUN "30-c.conf", "[fullstriped]\nrecord_seconds=5");
+	put(ETC "90-no.txt", "[fullstriped]\nrecord_seconds=6");
+	put(ETC ".90-hidden.conf", "[fullstriped]\nrecord_seconds=7");
+	assert_int_equal(config_read(root, &c), 0);
+	assert_true(c.apply);
+	assert_int_equal(c.record_seconds, 5);
+	assert_int_equal(c.dwell_seconds, 4);
+	put(ETC "30-c.conf", "");
+	assert_int_equal(config_read(root, &c), 0);
+	assert_int_equal(c.record_seconds, 2);
+}
+
+static void test_files_refused(void **state)
+{
+	static const char * const texts[] = {
+		"[fullstriped]\nmode = maybe", "[fullstriped]\nmode = auto\ncolour", "[fullstriped",
+		"[fullstriped]\nrecord_seconds = 300\ninterval_seconds = 299",
+	};
+	struct config c = { .record_seconds = 42 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		put(ETC "a.conf", texts[i]);
+		assert_true(config_read(root, &c) < 0);
+		assert_int_equal(c.record_seconds, 42);
+	}
+	/* A later file does not make it good, and an unknown key is none of the errors. */
+	put(ETC "a.conf", "[fullstriped]\nmode = maybe");
+	put(ETC "b.conf", "[fullstriped]\nmode = auto");
+	assert_true(config_read(root, &c) < 0);
+	put(ETC "a.conf", "[fullstriped]\ncolour = red\n[other]\nmode = maybe");
+	assert_int_equal(config_read(root, &c), 0);
+	assert_true(c.apply);
+}
+
+static struct plan plan_of(uint64_t old, uint64_t new, enum rule_scenario scenario)
+{
+	return (struct plan) {
+		.n = 1,
+		.items = { { .attribute = "cluster_bytes", .old = old, .new = new,
+			     .scenario = scenario } },
+	};
+}
+
+static void changed_at(struct state *s, uint64_t time, enum transaction_outcome outcome)
+{
+	s->history[s->n_history++] = (struct transaction) { .time = time, .outcome = outcome };
+}
+
+static void test_dead_band(void **state)
+{
+	static const struct {
+		uint64_t old, new;
+		enum rule_scenario scenario;
+		enum pace pace;
+	} cases[] = {
+		{ 1000, 1000, SCENARIO_BANDWIDTH_RULE, PACE_RIGHT },
+		{ 1000, 1100, SCENARIO_BANDWIDTH_RULE, PACE_DEAD_BAND },
+		{ 1000, 900, SCENARIO_BANDWIDTH_RULE, PACE_DEAD_BAND },
+		{ 1000, 1101, SCENARIO_BANDWIDTH_RULE, PACE_GO },
+		{ 1000, 899, SCENARIO_BANDWIDTH_RULE, PACE_GO },
+		{ 1000, 1001, SCENARIO_STRIPE_OF_ARRAY, PACE_GO },
+		{ 0, 1, SCENARIO_BANDWIDTH_RULE, PACE_GO },
+		{ INT64_MAX, 1, SCENARIO_BANDWIDTH_RULE, PACE_GO },
+	};
+	struct state *s = calloc(1, sizeof(*s));
+	struct plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		plan = plan_of(cases[i].old, cases[i].new, cases[i].scenario);
+		assert_int_equal(pace_decide(&config_default, &plan, s, 10000), cases[i].pace);
+	}
+	plan = plan_of(1000, 2000, SCENARIO_BANDWIDTH_RULE);
+	plan.items[0].left_alone = true;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_RIGHT);
+	free(s);
+}
+
+static void test_dwell_and_budget(void **state)
+{
+	const struct plan plan = plan_of(1000, 2000, SCENARIO_BANDWIDTH_RULE);
+	struct state *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	changed_at(s, 10000, OUTCOME_DONE);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10899), PACE_DWELL);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10900), PACE_GO);
+	/* The clock was set back. */
+	assert_int_equal(pace_decide(&config_default, &plan, s, 9000), PACE_DWELL);
+	/* What failed is not tried again at once either. */
+	changed_at(s, 11000, OUTCOME_UNDONE);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 11899), PACE_DWELL);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 11900), PACE_BUDGET);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 13599), PACE_BUDGET);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 13600), PACE_GO);
+	/* Changes of a device that is no more are none of this one's. */
+	s->history[1].outcome = OUTCOME_VOID;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 11000), PACE_GO);
+	free(s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_keys_refused),
+		in_root(test_no_files),
+		in_root(test_which_file_counts),
+		in_root(test_files_refused),
+		cmocka_unit_test(test_dead_band),
+		cmocka_unit_test(test_dwell_and_budget),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}
