@@ -169,7 +169,7 @@ static int read_last(const struct tuning *t, const char *state_folder, struct sa
 	size_t len;
 	int r;
 
-	store_profile_name(t->target.id, name);
+	store_file_name("profile", t->target.id, name);
 	r = store_open(state_folder, false, &store);
 	if (r == 0)
 		r = store_read(&store, name, &text, &len);

@@ -420,3 +420,38 @@ struct capture *capture_free(struct capture *c)
 	free(c);
 	return NULL;
 }
+
+/**
+ * capture_inode() - what a trace is known by: no other has the same folder in debugfs
+ * @c: the capture
+ */
+uint64_t capture_inode(const struct capture *c)
+{
+	struct stat opened;
+
+	return fstat(c->dropped_fd, &opened) == 0 ? opened.st_ino : 0;
+}
+
+/**
+ * capture_end_stale() - take down a trace that somebody was killed over
+ * @node: of the device
+ * @name: of the device, as in sysfs
+ * @inode: of the trace; any other trace is left alone
+ *
+ * Return: whether it was there, and is no longer.
+ */
+bool capture_end_stale(const char *node, const char *name, uint64_t inode)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	struct stat found;
+
+	snprintf(path, sizeof(path), DEBUGFS "/block/%s/dropped", name);
+	if (inode == 0 || stat(path, &found) < 0 || found.st_ino != inode)
+		return false;
+	fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	ioctl(fd, BLKTRACE_IOC_STOP);
+	return ioctl(fd, BLKTRACE_IOC_TEARDOWN) == 0;
+}

@@ -9,6 +9,7 @@
 #ifndef FULLSTRIPE_CAPTURE_H
 #define FULLSTRIPE_CAPTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/trace.h"
@@ -31,5 +32,7 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 int capture_poll(struct capture *c, capture_event_fn fn, void *data);
 int capture_stop(struct capture *c, capture_event_fn fn, void *data, uint64_t *ret_lost);
 struct capture *capture_free(struct capture *c);
+uint64_t capture_inode(const struct capture *c);
+bool capture_end_stale(const char *node, const char *name, uint64_t inode);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "lib/render.h"
 #include "log.h"
 #include "store.h"
 
@@ -236,16 +237,17 @@ int store_save(const struct store *store, const struct state *s)
 }
 
 /**
- * store_profile_name() - the file that the newest profile of a device's workload is kept in
+ * store_file_name() - the file that something about a device is kept in, beside its state
+ * @kind: "profile", the newest one of its workload; or "trace", the newest one that was begun
  * @device: which, as struct state has it
  * @ret: its name
  */
-void store_profile_name(const char *device, char ret[static STORE_NAME])
+void store_file_name(const char *kind, const char *device, char ret[static STORE_NAME])
 {
 	char name[STATE_NAME];
 
 	state_file_name(device, name);
-	snprintf(ret, STORE_NAME, "profile-%s", name);
+	snprintf(ret, STORE_NAME, "%s-%s", kind, name);
 }
 
 /**
@@ -262,8 +264,65 @@ int store_save_profile(const struct store *store, const char *device, const stru
 	char name[STORE_NAME];
 	int r;
 
-	store_profile_name(device, name);
+	store_file_name("profile", device, name);
 	r = store_replace(store, name, object);
 	json_object_put(object);
 	return r;
+}
+
+/**
+ * store_save_trace() - keep what a trace of ours is known by, should it outlive us
+ * @store: the directory, open for changes
+ * @device: which, as struct state has it
+ * @instance: which making of it
+ * @inode: as capture_inode() has it
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int store_save_trace(const struct store *store, const char *device, const char *instance,
+		     uint64_t inode)
+{
+	struct json_object *object = json_object_new_object();
+	char name[STORE_NAME];
+	int r;
+
+	render_add_text(object, "instance", instance);
+	render_add_number(object, "inode", inode);
+	store_file_name("trace", device, name);
+	r = store_replace(store, name, object);
+	json_object_put(object);
+	return r;
+}
+
+/**
+ * store_load_trace() - what the newest trace of ours is known by
+ * @store: the directory
+ * @device: which, as struct state has it
+ * @instance: the making of it that is there now
+ * @ret_inode: of the trace
+ *
+ * Return: 0, or -ENOENT if there was none of this making, or it is not known.
+ */
+int store_load_trace(const struct store *store, const char *device, const char *instance,
+		     uint64_t *ret_inode)
+{
+	_cleanup_free_ char *text = NULL;
+	char name[STORE_NAME], why[FIELDS_WHY] = "", kept[STATE_INSTANCE] = "";
+	struct json_object *object;
+	uint64_t inode;
+	size_t len;
+
+	store_file_name("trace", device, name);
+	if (store_read(store, name, &text, &len) < 0)
+		return -ENOENT;
+	object = fields_parse(text, len, why);
+	if (!object)
+		return -ENOENT;
+	fields_text(&(struct fields) { object, why }, "instance", kept, sizeof(kept));
+	inode = fields_number(&(struct fields) { object, why }, "inode", INT64_MAX);
+	json_object_put(object);
+	if (why[0] || strcmp(kept, instance) != 0)
+		return -ENOENT;
+	*ret_inode = inode;
+	return 0;
 }

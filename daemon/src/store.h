@@ -35,7 +35,11 @@ int store_read(const struct store *store, const char *name, char **ret, size_t *
 int store_replace(const struct store *store, const char *name, struct json_object *object);
 int store_load(const struct store *store, const char *device, struct state *ret);
 int store_save(const struct store *store, const struct state *s);
-void store_profile_name(const char *device, char ret[static STORE_NAME]);
+void store_file_name(const char *kind, const char *device, char ret[static STORE_NAME]);
 int store_save_profile(const struct store *store, const char *device, const struct saved *saved);
+int store_save_trace(const struct store *store, const char *device, const char *instance,
+		     uint64_t inode);
+int store_load_trace(const struct store *store, const char *device, const char *instance,
+		     uint64_t *ret_inode);
 
 #endif

@@ -77,6 +77,25 @@ static void end_recording(struct watch *w)
 	w->profile = profile_free(w->profile);
 }
 
+/* One that was left by a process that was killed would be in the way of all others. */
+static int start_trace(struct watch *w, struct tuning *t)
+{
+	_cleanup_(store_close) struct store store = STORE_NONE;
+	const char *id = t->target.id, *instance = t->target.instance;
+	uint64_t inode;
+	int r;
+
+	r = store_open(w->context->state_folder, true, &store);
+	if (r < 0)
+		return r;
+	if (store_load_trace(&store, id, instance, &inode) == 0 &&
+	    capture_end_stale(t->device.node, w->name, inode))
+		log_warning("%s: the trace that an earlier process left is taken down",
+			    t->target.dm_name);
+	r = capture_start(t->device.node, NULL, &w->capture);
+	return r < 0 ? r : store_save_trace(&store, id, instance, capture_inode(w->capture));
+}
+
 static int begin_recording(struct watch *w)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
@@ -92,7 +111,7 @@ static int begin_recording(struct watch *w)
 	if (r == 0)
 		r = profile_new(&options, &w->profile);
 	if (r == 0)
-		r = capture_start(t->device.node, NULL, &w->capture);
+		r = start_trace(w, t);
 	if (r < 0)
 		end_recording(w);
 	return r;
@@ -120,7 +139,7 @@ static const char *event_id(const struct plan_item *item, bool applied)
 /* Each value that is not as it should be, and what becomes of it; once. */
 static void tell(struct watch *w, const struct tuning *t, enum pace pace, bool applied)
 {
-	if (is_said(w, &t->plan, pace))
+	if (!applied && is_said(w, &t->plan, pace))
 		return;
 	for (size_t i = 0; i < t->plan.n; i++) {
 		const struct plan_item *item = &t->plan.items[i];

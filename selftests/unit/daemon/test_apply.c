@@ -386,6 +386,24 @@ static void test_left_over_temporary(void **state)
 	store_close(&store);
 }
 
+/* Known is only the trace of this making of the device, from a file that is sound. */
+static void test_trace_is_known(void **state)
+{
+	struct store store = open_store();
+	uint64_t inode = 0;
+
+	(void)state;
+	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), -ENOENT);
+	assert_int_equal(store_save_trace(&store, DEVICE, "this making", 77), 0);
+	assert_int_equal(store_load_trace(&store, DEVICE, "another", &inode), -ENOENT);
+	assert_int_equal(inode, 0);
+	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), 0);
+	assert_int_equal(inode, 77);
+	put("state/trace-" DEVICE ".json", "{ \"instance\": \"this making\", \"inode\": \"77\" }");
+	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), -ENOENT);
+	store_close(&store);
+}
+
 static void test_no_folder_is_nothing_known(void **state)
 {
 	struct state *s = calloc(1, sizeof(*s));
@@ -416,6 +434,7 @@ int main(void)
 		in_root(test_corrupt_is_refused),
 		in_root(test_state_of_another),
 		in_root(test_left_over_temporary),
+		in_root(test_trace_is_known),
 		in_root(test_no_folder_is_nothing_known),
 	};
 
