@@ -38,6 +38,23 @@ static enum pace why_nothing(const struct config *c, const struct plan *plan)
 	return pace;
 }
 
+static bool sets(const struct transaction *t, const struct plan_item *item)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->changes[i].name, item->attribute) == 0)
+			return t->changes[i].new == item->new;
+	return false;
+}
+
+/* The newest change to this value counts, so who applies it again by hand allows it again. */
+static bool was_taken_back(const struct state *s, const struct plan_item *item)
+{
+	for (size_t i = s->n_history; i-- > 0;)
+		if (sets(&s->history[i], item))
+			return s->history[i].outcome == OUTCOME_TAKEN_BACK;
+	return false;
+}
+
 /* A clock that was set back makes the last change recent, and not a long time ago. */
 static uint64_t since(const struct transaction *t, uint64_t now)
 {
@@ -61,6 +78,9 @@ enum pace pace_decide(const struct config *c, const struct plan *plan, const str
 
 	if (pace != PACE_GO)
 		return pace;
+	for (size_t i = 0; i < plan->n; i++)
+		if (would_change(&plan->items[i]) && was_taken_back(s, &plan->items[i]))
+			return PACE_TAKEN_BACK;
 	for (size_t i = 0; i < s->n_history; i++) {
 		if (s->history[i].outcome == OUTCOME_VOID)
 			continue;
@@ -83,6 +103,7 @@ const char *pace_reason(enum pace pace)
 		[PACE_DEAD_BAND] = "it differs by no more than dead_band_percent",
 		[PACE_DWELL] = "the last change is more recent than dwell_seconds",
 		[PACE_BUDGET] = "there were changes_per_hour changes in the last hour",
+		[PACE_TAKEN_BACK] = "it was taken back before, fullstripectl apply allows it again",
 	};
 
 	return reasons[pace];

@@ -15,6 +15,7 @@ enum pace {
 	PACE_DEAD_BAND,	/* nothing is to be changed by enough */
 	PACE_DWELL,	/* the last change is too recent */
 	PACE_BUDGET,	/* there were too many in the last hour */
+	PACE_TAKEN_BACK, /* somebody took this very value back */
 };
 
 enum pace pace_decide(const struct config *c, const struct plan *plan, const struct state *s,

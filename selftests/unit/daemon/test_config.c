@@ -185,6 +185,28 @@ static void test_dwell_and_budget(void **state)
 	free(s);
 }
 
+/* Who took a value back does not want it again; who applied it by hand does. */
+static void test_taken_back(void **state)
+{
+	struct plan plan = plan_of(1000, 2000, SCENARIO_BANDWIDTH_RULE);
+	struct state *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	changed_at(s, 0, OUTCOME_TAKEN_BACK);
+	transaction_add(&s->history[0], "cluster_bytes", 1000, 2000);
+	changed_at(s, 0, OUTCOME_DONE);
+	s->history[1].kind = TRANSACTION_ROLLBACK;
+	transaction_add(&s->history[1], "cluster_bytes", 2000, 1000);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_TAKEN_BACK);
+	plan.items[0].new = 3000;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_GO);
+	plan.items[0].new = 2000;
+	changed_at(s, 0, OUTCOME_DONE);
+	transaction_add(&s->history[2], "cluster_bytes", 1000, 2000);
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_GO);
+	free(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -195,6 +217,7 @@ int main(void)
 		in_root(test_files_refused),
 		cmocka_unit_test(test_dead_band),
 		cmocka_unit_test(test_dwell_and_budget),
+		cmocka_unit_test(test_taken_back),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
