@@ -149,7 +149,7 @@ for verb in "${verbs[@]}"; do
 	tap_is "$(not_in "$(long_options "$programs/fullstripectl" "$verb")" \
 		"$(completed "$programs/fullstripectl" "$verb" --)")" '' "the options of $verb are completed"
 done
-tap_is "$(completed "$programs/fullstriped" --d)" --dry-run "and those of fullstriped"
+tap_is "$(completed "$programs/fullstriped" --s)" --state-dir "and those of fullstriped"
 tap_is "$(completed "$programs/fullstripectl" plot --kind seek-)" seek-distance "and the kinds of pictures"
 has_options fullstriped "$programs/fullstriped" -- "$man/fullstriped.8.rst" OPTIONS
 tap_done

@@ -10,8 +10,6 @@
 #include "lib/merge.h"
 #include "src/sysfs.h"
 
-#define DEVICE	((254u << 20) | 3)
-
 struct bytes read_fixture(const char *name)
 {
 	struct bytes b = { .data = NULL };

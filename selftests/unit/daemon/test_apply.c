@@ -17,8 +17,8 @@
 #include "src/apply.h"
 #include "src/sysfs.h"
 
-#define DEVICE		"dm-uuid-FULLSTRIPE-unit"
-#define STATE_PATH	"state/" DEVICE ".json"
+#define SUBJECT		"dm-uuid-FULLSTRIPE-unit"
+#define STATE_PATH	"state/" SUBJECT ".json"
 
 static char state_folder[96];
 
@@ -50,7 +50,7 @@ static struct state *load(const struct store *store)
 	struct state *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
-	assert_int_equal(store_load(store, DEVICE, s), 0);
+	assert_int_equal(store_load(store, SUBJECT, s), 0);
 	state_see_instance(s, "this making");
 	return s;
 }
@@ -325,7 +325,7 @@ static void test_corrupt_is_set_aside(void **state)
 		put(STATE_PATH, texts[i]);
 		s = load(&store);
 		assert_int_equal(s->n_history, 0);
-		assert_string_equal(s->device, DEVICE);
+		assert_string_equal(s->device, SUBJECT);
 		assert_false(is_there(STATE_PATH));
 		assert_true(is_there(STATE_PATH ".corrupt"));
 		free(s);
@@ -343,7 +343,7 @@ static void test_corrupt_is_refused(void **state)
 	store_close(&store);
 	put(STATE_PATH, "nonsense");
 	assert_int_equal(store_open(state_folder, false, &store), 0);
-	assert_int_equal(store_load(&store, DEVICE, s), -EUCLEAN);
+	assert_int_equal(store_load(&store, SUBJECT, s), -EUCLEAN);
 	assert_true(is_there(STATE_PATH));
 	store_close(&store);
 	free(s);
@@ -393,14 +393,14 @@ static void test_trace_is_known(void **state)
 	uint64_t inode = 0;
 
 	(void)state;
-	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), -ENOENT);
-	assert_int_equal(store_save_trace(&store, DEVICE, "this making", 77), 0);
-	assert_int_equal(store_load_trace(&store, DEVICE, "another", &inode), -ENOENT);
+	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), -ENOENT);
+	assert_int_equal(store_save_trace(&store, SUBJECT, "this making", 77), 0);
+	assert_int_equal(store_load_trace(&store, SUBJECT, "another", &inode), -ENOENT);
 	assert_int_equal(inode, 0);
-	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), 0);
+	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), 0);
 	assert_int_equal(inode, 77);
-	put("state/trace-" DEVICE ".json", "{ \"instance\": \"this making\", \"inode\": \"77\" }");
-	assert_int_equal(store_load_trace(&store, DEVICE, "this making", &inode), -ENOENT);
+	put("state/trace-" SUBJECT ".json", "{ \"instance\": \"this making\", \"inode\": \"77\" }");
+	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), -ENOENT);
 	store_close(&store);
 }
 
@@ -413,7 +413,7 @@ static void test_no_folder_is_nothing_known(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/none", root);
 	assert_int_equal(store_open(path, false, &store), 0);
-	assert_int_equal(store_load(&store, DEVICE, s), 0);
+	assert_int_equal(store_load(&store, SUBJECT, s), 0);
 	assert_int_equal(s->last_id, 0);
 	store_close(&store);
 	free(s);
