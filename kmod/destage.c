@@ -8,6 +8,7 @@
  *
  * 1. What somebody waits for (FUA, fsync in writethrough).
  * 2. All that a flush waits for, in address order.
+ *    While it is quiet (quiet.c) nothing else is.
  * 3. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark.
  * 4. Partial stripes that are older than hold_ms.
@@ -34,6 +35,7 @@
 #include <linux/sched/mm.h>
 
 #include "fullstripe.h"
+#include "netlink.h"
 
 /* md's default stripe cache, less the quarter below which it lets nobody in. */
 #define MD_ROWS			(256 * 3 / 4)
@@ -43,6 +45,15 @@
 
 /* How often all stripes are searched for those of a file that waits, if there are none. */
 #define PRESS_PAUSE_MS		10
+
+/* How long a partial stripe is held if a flush is near, so that it need not be copied. */
+#define BRIEF_MS		20
+
+/* It is at most so long after it came that it is due, also where it is quiet all the time. */
+#define LATE_MS			(11 * BRIEF_MS)
+
+/* So many of them may be in flight then, until they are late. */
+#define NEAR_BRIEF		1
 
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
@@ -168,7 +179,8 @@ static void write_held(struct fullstripe *fs, struct stripe_group *group)
 	bio_list_init(&group->held);
 	while ((bio = bio_list_pop(&held))) {
 		/* md gathers only bios of equal flags; dm core looks for REQ_SWAP. */
-		bio->bi_opf = REQ_OP_WRITE | (bio->bi_opf & (REQ_FUA | REQ_SWAP));
+		bio->bi_opf = REQ_OP_WRITE | (group->awaited ? REQ_SYNC : 0) |
+			      (bio->bi_opf & (REQ_FUA | REQ_SWAP));
 		atomic_inc(&group->pending);
 		fullstripe_remap(fs, bio);
 		submit_bio_noacct(bio);
@@ -253,9 +265,35 @@ static struct stripe_group *tree_from(struct destager *d, u64 stripe)
  * Starting
  */
 
-static bool may_start(const struct destager *d)
+/* Whether one may be started: of those that nobody waits for so many at a time. */
+static bool has_room(const struct destager *d, unsigned int max)
 {
-	return d->inflight < d->inflight_max;
+	return d->in_slot[SLOT_OTHERS] < max &&
+	       d->in_slot[SLOT_OTHERS] + d->in_slot[SLOT_AWAITED] < d->inflight_max;
+}
+
+/*
+ * The same for those that are held for a moment. One can always be: there may always be more
+ * of the others than can be in flight.
+ */
+static bool has_room_for_brief(const struct destager *d, unsigned int max)
+{
+	unsigned int nr = d->in_slot[SLOT_BRIEF];
+
+	return !nr || (nr < max && d->inflight < d->inflight_max);
+}
+
+static void enter_slot(struct destager *d, struct stripe_group *group, enum slot slot)
+{
+	group->slot = slot;
+	d->in_slot[slot]++;
+	d->inflight++;
+}
+
+static void leave_slot(struct destager *d, struct stripe_group *group)
+{
+	d->in_slot[group->slot]--;
+	d->inflight--;
 }
 
 /*
@@ -285,11 +323,17 @@ static struct fill *take_fill(struct destager *d, const struct stripe_group *gro
 	return fill;
 }
 
+/* Whether the flush that is under way waits for a group. What is not copied did not complete. */
+static bool is_owed(const struct destager *d, const struct stripe_group *group)
+{
+	return d->flush_state == FLUSH_DESTAGING && group->epoch <= d->flush_epoch &&
+	       group->copied;
+}
+
 /* Whether somebody waits for a group. */
 static bool is_awaited(const struct destager *d, const struct stripe_group *group)
 {
-	return group->urgent ||
-	       (d->flush_state == FLUSH_DESTAGING && group->epoch <= d->flush_epoch);
+	return group->urgent || is_owed(d, group);
 }
 
 static void start_batch(struct destager *d, struct stripe_group *leader)
@@ -303,7 +347,7 @@ static void start_batch(struct destager *d, struct stripe_group *leader)
 		group->state = GROUP_INFLIGHT;
 		group->status = BLK_STS_OK;
 		atomic_set(&group->pending, 1);
-		d->inflight++;
+		enter_slot(d, group, is_awaited(d, group) ? SLOT_AWAITED : SLOT_OTHERS);
 	}
 	INIT_WORK(&leader->work, leader->fill ? fill_then_write : write_batch);
 	queue_work(d->wq, &leader->work);
@@ -323,6 +367,7 @@ static bool seal(struct destager *d, struct stripe_group *group, bool only_idle,
 	rb_erase(&group->node, &d->open);
 	list_del_init(&group->full_link);
 	list_del_init(&group->urgent_link);
+	list_del_init(&group->brief_link);
 	return true;
 }
 
@@ -411,12 +456,6 @@ static unsigned long idle_at(const struct fullstripe *fs)
 	       msecs_to_jiffies(DIV_ROUND_UP_ULL(setting(fs, SETTING_HOLD_MS), IDLE_SHARE));
 }
 
-static bool is_above_low_water(struct fullstripe *fs)
-{
-	return READ_ONCE(fs->staging.stalled) ||
-	       staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES);
-}
-
 /*
  * These start one and begin anew, as neighbours on the same list may leave with it.
  */
@@ -425,7 +464,7 @@ static bool start_one_urgent(struct destager *d)
 	struct stripe_group *group;
 
 	list_for_each_entry(group, &d->urgent, urgent_link) {
-		if (!may_start(d))
+		if (!has_room(d, d->inflight_max))
 			return false;
 		if (start(d, group))
 			return true;
@@ -436,30 +475,40 @@ static bool start_one_urgent(struct destager *d)
 /**
  * enum sweep_of - which open groups a sweep starts.
  * @SWEEP_ALL: all.
+ * @SWEEP_OWED: those that a flush waits for.
  * @SWEEP_NOT_RECENT: but those written to since the last sweep.
  * @SWEEP_PRESSING: those that a file over its high water mark waits for.
  */
 enum sweep_of {
 	SWEEP_ALL,
+	SWEEP_OWED,
 	SWEEP_NOT_RECENT,
 	SWEEP_PRESSING,
 };
 
 static bool sweeps_over(struct destager *d, struct stripe_group *group, enum sweep_of of)
 {
-	if (of == SWEEP_PRESSING)
+	switch (of) {
+	case SWEEP_ALL:
+		return false;
+	case SWEEP_OWED:
+		return !is_owed(d, group);
+	case SWEEP_NOT_RECENT:
+		return group->recent;
+	case SWEEP_PRESSING:
 		return !staging_presses(fullstripe_of(d), group);
-	return of == SWEEP_NOT_RECENT && group->recent;
+	}
+	return false;
 }
 
-/* Start open groups that were first seen up to an epoch, in address order. */
-static void sweep(struct destager *d, u64 epoch, enum sweep_of of, unsigned int max)
+/* Start open groups in address order. */
+static void sweep(struct destager *d, enum sweep_of of, unsigned int max)
 {
 	struct stripe_group *group = tree_from(d, d->cursor);
 	u64 begin = d->cursor;
 	bool wrapped = false;
 
-	while (d->inflight < max) {
+	while (has_room(d, max)) {
 		struct stripe_group *next;
 
 		if (!group) {
@@ -472,7 +521,7 @@ static void sweep(struct destager *d, u64 epoch, enum sweep_of of, unsigned int 
 		if (wrapped && group->stripe >= begin)
 			return;
 		d->cursor = group->stripe;
-		if (group->epoch > epoch || sweeps_over(d, group, of)) {
+		if (sweeps_over(d, group, of)) {
 			if (of != SWEEP_PRESSING)
 				group->recent = false;
 			group = group_at(rb_next(&group->node));
@@ -498,8 +547,8 @@ static void sweep_pressing(struct destager *d)
 		d->again = min(d->again, pause);
 		return;
 	}
-	sweep(d, U64_MAX, SWEEP_PRESSING, d->inflight_max);
-	if (d->inflight == before && may_start(d))
+	sweep(d, SWEEP_PRESSING, d->max);
+	if (d->inflight == before && has_room(d, d->max))
 		d->in_vain = d->now;
 }
 
@@ -526,11 +575,51 @@ static bool start_one_whole(struct destager *d, bool above_low_water)
 	struct stripe_group *group;
 
 	list_for_each_entry(group, &d->full, full_link) {
-		if (!may_start(d))
+		if (!has_room(d, d->max))
 			return false;
 		if ((above_low_water || is_held_long(fs, group->whole_since) ||
 		     cluster_is_whole(d, group)) && start(d, group))
 			return true;
+	}
+	return false;
+}
+
+/*
+ * When a group that is held for a moment has to go. It waits for its neighbours, who also had
+ * to stand back while it was quiet.
+ */
+static unsigned long brief_end(const struct destager *d, const struct stripe_group *group)
+{
+	unsigned long brief = msecs_to_jiffies(BRIEF_MS);
+	unsigned long since = time_in_range(d->quiet, group->born, d->now) ? d->quiet : group->born;
+
+	return min(since - group->born + brief, msecs_to_jiffies(LATE_MS)) + group->born;
+}
+
+/*
+ * The members are busy with a partial stripe for longer than with a whole one. So near a
+ * flush there are few at a time, unless that is for too long.
+ */
+static bool start_one_brief(struct destager *d)
+{
+	bool near = quiet_is_near(fullstripe_of(d));
+	struct stripe_group *group;
+
+	list_for_each_entry(group, &d->brief, brief_link) {
+		bool late = time_after_eq(d->now, group->born + msecs_to_jiffies(LATE_MS));
+
+		if (time_before(d->now, brief_end(d, group))) {
+			d->again = min(d->again, brief_end(d, group) - d->now);
+			return false;
+		}
+		if (!has_room_for_brief(d, near && !late ? NEAR_BRIEF : d->max))
+			return false;
+		if (start(d, group)) {
+			/* Nothing has pinned it, as it has no pages. */
+			leave_slot(d, group);
+			enter_slot(d, group, SLOT_BRIEF);
+			return true;
+		}
 	}
 	return false;
 }
@@ -541,7 +630,7 @@ static void start_old(struct destager *d)
 	struct stripe_group *group, *next;
 
 	list_for_each_entry_safe(group, next, &d->live, live) {
-		if (!may_start(d) || !is_held_long(fs, group->born))
+		if (!has_room(d, d->max) || !is_held_long(fs, group->born))
 			return;
 		if (group->state != GROUP_OPEN)
 			continue;
@@ -561,9 +650,9 @@ static unsigned int pressure_max(struct destager *d)
 
 	/* The marks are written one after the other when they change. */
 	if (READ_ONCE(fs->staging.stalled) || high <= low)
-		return d->inflight_max;
+		return d->max;
 	occupied = clamp(staging_occupied_bytes(fs), low, high);
-	return 1 + div64_u64((d->inflight_max - 1) * (occupied - low), high - low);
+	return 1 + div64_u64((d->max - 1) * (occupied - low), high - low);
 }
 
 static void start_some(struct destager *d)
@@ -577,23 +666,34 @@ static void start_some(struct destager *d)
 	while (start_one_urgent(d))
 		;
 	if (atomic_read(&d->drain))
-		sweep(d, U64_MAX, SWEEP_ALL, d->inflight_max);
+		sweep(d, SWEEP_ALL, d->inflight_max);
 	else if (d->flush_state == FLUSH_DESTAGING)
-		sweep(d, d->flush_epoch, SWEEP_ALL, d->inflight_max);
-	above = is_above_low_water(fs);
+		sweep(d, SWEEP_OWED, d->inflight_max);
+
+	/* In writethrough who waits is not told from who does not: direct I/O says nothing. */
+	d->max = d->inflight_max;
+	if (setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
+		d->max = min(d->max, quiet_max_stripes(fs));
+	if (!d->max) {
+		d->quiet = d->now;
+		return;
+	}
+	above = staging_is_above_low_water(fs);
 	need = throttle_needs(fs, !d->inflight && list_empty(&d->full), &d->again);
 	while (start_one_whole(d, above || need != THROTTLE_NOTHING))
 		;
+	while (start_one_brief(d))
+		;
 	start_old(d);
 	if (time_after_eq(d->now, idle_at(fs)))
-		sweep(d, U64_MAX, SWEEP_ALL, d->inflight_max);
+		sweep(d, SWEEP_ALL, d->max);
 	if (need == THROTTLE_PARTIAL)
 		sweep_pressing(d);
 	if (above) {
-		sweep(d, U64_MAX, SWEEP_NOT_RECENT, pressure_max(d));
+		sweep(d, SWEEP_NOT_RECENT, pressure_max(d));
 		/* All were recent, and nobody else would look again. */
 		if (!d->inflight)
-			sweep(d, U64_MAX, SWEEP_ALL, 1);
+			sweep(d, SWEEP_ALL, 1);
 	}
 }
 
@@ -680,7 +780,7 @@ static void seal_epoch(struct destager *d)
 
 static void answer_flushes(struct destager *d)
 {
-	struct stripe_group *oldest;
+	struct stripe_group *group;
 
 	if (d->flush_state != FLUSH_DESTAGING)
 		return;
@@ -690,9 +790,12 @@ static void answer_flushes(struct destager *d)
 		destager_kick(fullstripe_of(d));
 		return;
 	}
-	oldest = list_first_entry_or_null(&d->live, struct stripe_group, live);
-	if (oldest && oldest->epoch <= d->flush_epoch)
-		return;
+	list_for_each_entry(group, &d->live, live) {
+		if (group->epoch > d->flush_epoch)
+			break;
+		if (is_owed(d, group))
+			return;
+	}
 	d->flush_state = FLUSH_SENT;
 	queue_work(d->wq, &d->flush_work);
 }
@@ -788,6 +891,9 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		      name, group->stripe, fs->dev->name, blk_status_to_errno(group->status));
 		DMERR("%s: writes go through meanwhile; when %s is repaired, send: retry",
 		      name, fs->dev->name);
+		netlink_write_error(fs, geometry_sector(&fs->geo, group->stripe),
+				    fs->geo.stripe_sectors, group->nr_dirty,
+				    blk_status_to_errno(group->status));
 		dm_table_event(fs->ti->table);
 		queue_work(system_unbound_wq, &d->tell_work);
 		throttle_recheck(fs);
@@ -810,6 +916,7 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 		if (atomic_dec_and_test(&d->failing)) {
 			DMINFO("%s: everything that could not be written now is",
 			       dm_table_device_name(fs->ti->table));
+			netlink_recovered(fs);
 			queue_work(system_unbound_wq, &d->tell_work);
 		}
 	}
@@ -827,7 +934,7 @@ static void take_done(struct destager *d)
 	llist_for_each_entry_safe(group, next, list, done) {
 		bool filled = fill_is_read(group);
 
-		d->inflight--;
+		leave_slot(d, group);
 		if (group->fill)
 			list_add(&group->fill->link, &d->fills);
 		group->fill = NULL;
@@ -857,6 +964,8 @@ static void take_open(struct destager *d, struct stripe_group *group)
 		group->born = d->now;
 		tree_insert(d, group);
 		list_add_tail(&group->live, &d->live);
+		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
+			list_add_tail(&group->brief_link, &d->brief);
 	}
 	if (is_whole(fs, group) && list_empty(&group->full_link)) {
 		group->whole_since = d->now;
@@ -1100,6 +1209,8 @@ int destager_init(struct fullstripe *fs)
 	INIT_LIST_HEAD(&d->live);
 	INIT_LIST_HEAD(&d->full);
 	INIT_LIST_HEAD(&d->urgent);
+	INIT_LIST_HEAD(&d->brief);
+	d->quiet = jiffies;
 	INIT_LIST_HEAD(&d->failed);
 	INIT_LIST_HEAD(&d->fills);
 	/* Long ago. */
@@ -1123,6 +1234,7 @@ void destager_exit(struct fullstripe *fs)
 
 	if (!d->wq)
 		return;
+	quiet_exit(&fs->quiet);
 	/* Who completed the last bio may not have kicked yet: see destager_put(). */
 	synchronize_rcu();
 	/* Each may queue the other: the alarm is set by the work. */

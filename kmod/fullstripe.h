@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of the module share: one target instance and the calls between
- * the rooms. From the top down: target, sysfs, destage, fill, discard, staging, throttle,
- * prefetch; each knows only those below it, but for the notices that staging and throttle send
- * up to destage and staging.
+ * the rooms. From the top down: target, sysfs, netlink, destage, fill, discard, staging, throttle,
+ * held, prefetch; each knows only those below it, but for the notices that staging and throttle
+ * send up to destage and staging, and all to netlink.
  */
 #ifndef FULLSTRIPE_H
 #define FULLSTRIPE_H
@@ -52,6 +52,20 @@ enum group_state {
 };
 
 /**
+ * enum slot - what a stripe that is being written is counted as.
+ * @SLOT_OTHERS: none of those below.
+ * @SLOT_AWAITED: somebody waits for it.
+ * @SLOT_BRIEF: it was held for a moment, as a flush is near.
+ * @NR_SLOTS: how many there are.
+ */
+enum slot {
+	SLOT_OTHERS,
+	SLOT_AWAITED,
+	SLOT_BRIEF,
+	NR_SLOTS,
+};
+
+/**
  * struct stripe_group - one generation of a stripe's staged writes.
  *
  * A stripe has at most two: an open one, and an older one that is sealed, in
@@ -65,7 +79,7 @@ enum group_state {
  * @pins: copies under way, in or out; pages stay while there are any.
  * @nr_dirty: staged sectors.
  * @copied: true: the data is in @pages and its writers were told so; false
- *	(writethrough): the data is in the bios of @held.
+ *	(writethrough, or near a flush): the data is in the bios of @held.
  * @fua: some of it must be on stable storage when it is written.
  * @urgent: somebody waits for it; write it without any hold.
  * @recent: written to since the sweep last passed.
@@ -90,6 +104,7 @@ enum group_state {
  * @live: in the list of groups, oldest first; or in the list of failed ones.
  * @full_link: in the list of whole open groups.
  * @urgent_link: in the list of urgent open groups.
+ * @brief_link: in the list of open groups that are held for a moment only.
  * @batch: list of groups that leave together; headed by the leader.
  * @batch_link: in the leader's @batch.
  * @work: writes the leader's batch.
@@ -100,6 +115,7 @@ enum group_state {
  * @failed: the last try to write it failed, and it is counted in failing.
  * @plain: it is not to be filled again: writing it whole failed.
  * @awaited: it is written in part and somebody waits for that.
+ * @slot: as what it is counted in flight.
  * @fill: what it is filled with; from start to done.
  */
 struct stripe_group {
@@ -128,6 +144,7 @@ struct stripe_group {
 	struct list_head live;
 	struct list_head full_link;
 	struct list_head urgent_link;
+	struct list_head brief_link;
 	struct list_head batch;
 	struct list_head batch_link;
 	struct work_struct work;
@@ -138,6 +155,7 @@ struct stripe_group {
 	bool failed;
 	bool plain;
 	bool awaited;
+	enum slot slot;
 	struct fill *fill;
 
 	struct page *pages[];
@@ -208,12 +226,43 @@ struct file_key {
 };
 
 /**
+ * struct holding - what is known of how a file was held. None of it changes for a file that
+ *	is not.
+ *
+ * Under the lock of the file's struct file_bucket:
+ * @times: how often it was held.
+ * @nr_parked: bios in its parked list; also read without the lock.
+ * @parked_bytes: their bytes; also read without the lock.
+ * @longest: nanoseconds that a bio of it was parked at the most; also read without the lock.
+ * @last: jiffies when it was last held.
+ *
+ * Under the throttle's lock:
+ * @news: in the throttle's list of those whose listeners are to be told.
+ * @untold: times that it was held since they were.
+ * @told: jiffies when they were, 0: never.
+ * @told_held: they were told that it is held.
+ */
+struct holding {
+	unsigned int times;
+	unsigned int nr_parked;
+	u64 parked_bytes;
+	u64 longest;
+	unsigned long last;
+	struct list_head news;
+	unsigned int untold;
+	unsigned long told;
+	bool told_held;
+};
+
+/**
  * struct dirty_file - a file, or who does direct I/O, with writes not yet on disk.
  *
  * It exists as long as @outstanding is not 0 or @parked not empty; so whoever has bytes
- * counted in it, or a bio parked, may keep a pointer to it.
+ * counted in it, or a bio parked, may keep a pointer to it. One that was held may be kept
+ * after that for what @holding says, see held.c.
  *
  * @key: whose it is.
+ * @serial: of the file in its bucket: newer ones have larger ones, and come first there.
  *
  * Under the lock of its struct file_bucket:
  * @hash: in the bucket.
@@ -221,55 +270,96 @@ struct file_key {
  * @staged: those in staged pages; also read without the lock.
  * @moved: jiffies when @outstanding last changed while bios are parked; also read without
  *	the lock.
- * @parked: bios that wait until the low water mark is reached, first come first served.
+ * @over: it reached the high water mark, and not yet the low one again; also read without
+ *	the lock.
+ * @parked: bios that wait, first come first served.
+ * @clean: it is only kept.
+ * @holding: see there; some of it under the throttle's lock.
  *
  * Under the throttle's lock:
  * @link: in its list of files with parked bios: held or going.
  * @going: in the latter.
+ * @anew: whether it has to wait is to be found out anew.
  * @pressing: it goes on only if partial stripes are written; also read without the lock.
  */
 struct dirty_file {
 	struct file_key key;
+	u64 serial;
 	struct hlist_node hash;
 	u64 outstanding;
 	u64 staged;
 	unsigned long moved;
+	bool over;
 	struct bio_list parked;
+	bool clean;
+	struct holding holding;
 	struct list_head link;
 	bool going;
+	bool anew;
 	bool pressing;
 };
 
 /**
  * struct file_bucket - one part of the table of dirty files.
  * @lock: for @files and what struct dirty_file says. Taken from interrupts, inside nothing.
- * @files: files, by key.
+ * @files: files, newest first.
+ * @serial: of the newest.
  */
 struct file_bucket {
 	spinlock_t lock;	/* files of the bucket */
 	struct hlist_head files;
+	u64 serial;
 } ____cacheline_aligned_in_smp;
 
 /**
  * struct throttle - bounds what one file has outstanding.
  * @buckets: the dirty files.
- * @lock: for @held and @going. Taken inside a bucket's lock.
- * @held: files with parked bios, which wait for the low water mark.
- * @going: those that reached it: their parked bios go on.
+ * @lock: for @held, @going and @news. Taken inside a bucket's lock.
+ * @held: files with parked bios, which wait for the low water mark, or until it is quiet
+ *	no more.
+ * @going: those that reached that: their parked bios go on.
  * @nr_held: those with parked bios.
  * @peak: the most that one file had outstanding.
+ * @whole_bytes: whole stripes in flight, of all files.
  * @work: lets parked bios go on.
+ * @news: files of which listeners are to be told.
+ * @tell: tells them.
  * @nr_files: dirty files; changes with each write, so it lies apart.
  */
 struct throttle {
 	struct file_bucket buckets[1 << FILE_BITS];
-	spinlock_t lock;	/* @held, @going */
+	spinlock_t lock;	/* @held, @going, @news */
 	struct list_head held;
 	struct list_head going;
 	atomic_t nr_held;
 	atomic64_t peak;
+	atomic64_t whole_bytes;
 	struct work_struct work;
+	struct list_head news;
+	struct delayed_work tell;
 	atomic_t nr_files ____cacheline_aligned_in_smp;
+};
+
+/**
+ * struct quiet - flushes and writes with FUA, before which others stand back.
+ * @lock: for all but @work. Taken from interrupts, inside nothing.
+ * @nr_awaited: those under way.
+ * @is: it is quiet; also read without the lock.
+ * @since: jiffies when it last began to be.
+ * @ended: jiffies when it last ended.
+ * @not_before: jiffies until when it then may not be again.
+ * @last: jiffies when the last of them came or completed; also read without the lock.
+ * @work: ends it.
+ */
+struct quiet {
+	spinlock_t lock;	/* all but @work */
+	unsigned int nr_awaited;
+	bool is;
+	unsigned long since;
+	unsigned long ended;
+	unsigned long not_before;
+	unsigned long last;
+	struct delayed_work work;
 };
 
 /**
@@ -285,8 +375,69 @@ enum throttle_need {
 };
 
 /**
+ * struct file_info - what is told of a file.
+ * @key: whose it is.
+ * @outstanding: bytes, see struct dirty_file.
+ * @staged: bytes.
+ * @parked: bios that wait; it is held if there are any.
+ * @over: it is held because of its high water mark.
+ * @parked_bytes: their bytes.
+ * @times: how often it was held; in an event, since the last one.
+ * @wait: nanoseconds that the first of them has waited.
+ * @longest: nanoseconds that one waited at the most.
+ * @told: there is something to be told.
+ */
+struct file_info {
+	struct file_key key;
+	u64 outstanding;
+	u64 staged;
+	unsigned int parked;
+	bool over;
+	u64 parked_bytes;
+	unsigned int times;
+	u64 wait;
+	u64 longest;
+	bool told;
+};
+
+/**
+ * struct file_cursor - where a list of files stands.
+ * @serial: of the last file of the bucket that was listed; 0: none was.
+ * @bucket: index of the bucket.
+ */
+struct file_cursor {
+	u64 serial;
+	unsigned int bucket;
+};
+
+/**
+ * struct stream_info - what is told of a stream. Sectors.
+ * @position: where on the device the next read is expected, see struct stream.
+ * @stride: from run to run, 0: not strided.
+ * @run_length: of a run.
+ * @ahead: planned and not yet read.
+ * @read: read.
+ * @idle: jiffies since it was last read.
+ * @degree: see struct stream.
+ * @trigger: see there.
+ * @backward: addresses descend.
+ */
+struct stream_info {
+	u64 position;
+	s64 stride;
+	u64 run_length;
+	u64 ahead;
+	u64 read;
+	unsigned long idle;
+	u16 degree;
+	u16 trigger;
+	bool backward;
+};
+
+/**
  * enum io_kind - what is owed when a bio of the target completes.
  * @IO_PLAIN: nothing.
+ * @IO_FLUSH: it is a flush, whose time is counted.
  * @IO_BYPASS: its stripes are marked as bypassed.
  * @IO_DISCARD: its stripes are in the list of discards.
  * @IO_UNMARKED: it is counted as a write that no stripe knows of.
@@ -294,6 +445,7 @@ enum throttle_need {
  */
 enum io_kind {
 	IO_PLAIN,
+	IO_FLUSH,
 	IO_BYPASS,
 	IO_DISCARD,
 	IO_UNMARKED,
@@ -305,22 +457,30 @@ enum io_kind {
  * @kind: enum io_kind.
  * @nr_bypass: used entries of @bypass.
  * @generation: which counter of unmarked writes it is in.
+ * @whole: whole stripes, and counted as such for @file.
+ * @awaited: a flush, or with FUA.
  * @charged: bytes that are counted in @file for it.
  * @file: whose it is, if anybody's.
  * @group: the group that waits for it.
  * @bypass: the stripes it is writing.
  * @discard: those it is discarding.
+ * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
+ * @flushed_at: nanoseconds when it came, if it is a flush.
  */
 struct fullstripe_io {
 	enum io_kind kind;
 	u8 nr_bypass;
 	u8 generation;
+	bool whole;
+	bool awaited;
 	u32 charged;
 	struct dirty_file *file;
 	union {
 		struct stripe_group *group;
 		struct bypass bypass[BYPASS_STRIPES_MAX];
 		struct discard discard;
+		u64 parked_at;
+		u64 flushed_at;
 	};
 };
 
@@ -493,6 +653,8 @@ enum destager_settled {
  * @live: all groups but failed ones, oldest first.
  * @full: whole open groups, by the time they became so.
  * @urgent: open groups that somebody waits for.
+ * @brief: open groups that were not copied as a flush is near, oldest first.
+ * @quiet: jiffies when it was last quiet.
  * @failed: groups that failed and are not being tried again now.
  * @epoch: given to groups that are seen for the first time.
  * @flushing: flush bios that wait for all groups up to @flush_epoch.
@@ -505,6 +667,8 @@ enum destager_settled {
  * @inflight_max: how many may be: what fits into three quarters of md's default
  *	stripe cache of 256 rows, since a submitter that has to wait for rows
  *	loses its plug and with it whole stripes.
+ * @max: how many of them nobody may be waiting for now.
+ * @in_slot: how many of @inflight are counted as what.
  * @cursor: where the address sweep goes on.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @fills: free struct fill; changes also while the gate is passing.
@@ -533,6 +697,8 @@ struct destager {
 	struct list_head live;
 	struct list_head full;
 	struct list_head urgent;
+	struct list_head brief;
+	unsigned long quiet;
 	struct list_head failed;
 	u64 epoch;
 	struct bio_list flushing;
@@ -548,6 +714,8 @@ struct destager {
 	struct work_struct flush_work;
 	unsigned int inflight;
 	unsigned int inflight_max;
+	unsigned int max;
+	unsigned int in_slot[NR_SLOTS];
 	u64 cursor;
 	unsigned long in_vain;
 	struct list_head fills;
@@ -572,6 +740,8 @@ struct destager {
  * @COUNT_PREFETCH_HIT_BYTES: reads that were answered from that.
  * @COUNT_PREFETCH_WASTED_BYTES: read ahead and given up before anybody read it.
  * @COUNT_THROTTLED: writes that had to wait as their file had too much outstanding.
+ * @COUNT_ANSWERED_FLUSHES: flush requests that were answered.
+ * @COUNT_FLUSH_US: microseconds that these took.
  * @NR_COUNTERS: how many there are.
  */
 enum counter {
@@ -592,6 +762,8 @@ enum counter {
 	COUNT_PREFETCH_HIT_BYTES,
 	COUNT_PREFETCH_WASTED_BYTES,
 	COUNT_THROTTLED,
+	COUNT_ANSWERED_FLUSHES,
+	COUNT_FLUSH_US,
 	NR_COUNTERS,
 };
 
@@ -611,6 +783,7 @@ struct counters {
  * @geo: the stripes; changes only while the gate is passing.
  * @staging: accepted writes.
  * @throttle: what each file has outstanding.
+ * @quiet: flushes before which others stand back.
  * @prefetch: reads before they are asked for.
  * @discards: discards in flight.
  * @destager: writes them.
@@ -618,6 +791,8 @@ struct counters {
  * @counters: see enum counter.
  * @suspending: the destager drains for a suspend; changes only in suspend and resume.
  * @kobj: the sysfs folder, NULL when there is none; changes only in suspend and resume.
+ * @device: in netlink's list.
+ * @serial: there, 0 when it is not; changes only in suspend and resume.
  * @reboot: drains at reboot.
  */
 struct fullstripe {
@@ -630,6 +805,7 @@ struct fullstripe {
 	struct geometry geo;
 	struct staging staging;
 	struct throttle throttle;
+	struct quiet quiet;
 	struct prefetch prefetch;
 	struct discards discards;
 	struct destager destager;
@@ -637,6 +813,8 @@ struct fullstripe {
 	struct counters __percpu *counters;
 	bool suspending;
 	struct kobject *kobj;
+	struct list_head device;
+	u32 serial;
 	struct notifier_block reboot;
 };
 
@@ -715,19 +893,38 @@ int prefetch_read(struct fullstripe *fs, struct bio *bio, u32 asked);
 void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors);
 unsigned int prefetch_active_streams(struct fullstripe *fs);
 u64 prefetch_reading_bytes(struct fullstripe *fs);
+bool prefetch_next_stream(struct fullstripe *fs, unsigned int *at, struct stream_info *info);
 void prefetch_forget(struct fullstripe *fs, u64 stripe, u64 end);
 
 /* throttle.c */
 int throttle_init_cache(void);
 void throttle_exit_cache(void);
 void throttle_setup(struct throttle *throttle);
+void throttle_exit(struct fullstripe *fs);
 bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_stripe);
 void throttle_trim(struct fullstripe *fs, struct bio *bio);
 void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned int pages);
 void throttle_end(struct fullstripe *fs, struct fullstripe_io *io);
 void throttle_release(struct fullstripe *fs, struct list_head *pages);
 void throttle_recheck(struct fullstripe *fs);
+void throttle_wake(struct fullstripe *fs);
 enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long *again);
+
+/* quiet.c */
+void quiet_setup(struct quiet *quiet);
+void quiet_exit(struct quiet *quiet);
+void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io);
+void quiet_end(struct fullstripe *fs, struct fullstripe_io *io);
+bool quiet_is_near(const struct fullstripe *fs);
+unsigned int quiet_max_stripes(const struct fullstripe *fs);
+
+/* held.c */
+void held_park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
+void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
+struct dirty_file *held_keep(struct file_bucket *bucket, struct dirty_file *file);
+void held_drop(struct throttle *t, struct dirty_file *file);
+void held_tell(struct work_struct *work);
+bool held_next(struct fullstripe *fs, struct file_cursor *at, struct file_info *info);
 
 /* staging.c */
 void staging_setup(struct fullstripe *fs);
@@ -748,6 +945,7 @@ bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_i
 void staging_release(struct fullstripe *fs, struct stripe_group *group);
 bool staging_forget(struct fullstripe *fs, struct stripe_group *group);
 u64 staging_occupied_bytes(const struct fullstripe *fs);
+bool staging_is_above_low_water(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);
 bool staging_is_empty(struct fullstripe *fs);

@@ -45,6 +45,9 @@
 /* Who was not read for so long gives its place to a new stream where there is no other. */
 #define STREAM_PAUSE_MS		1000
 
+/* Entries that are looked at under the lock when streams are listed. */
+#define LOOK_AT_ONCE		32U
+
 /* Within this time a stream's data is not taken for another. */
 #define STREAM_BUSY_MS		3000
 
@@ -796,6 +799,60 @@ u64 prefetch_reading_bytes(struct fullstripe *fs)
 	const struct prefetch *pf = &fs->prefetch;
 
 	return (u64)READ_ONCE(pf->nr_reading) * pf->step_sectors << SECTOR_SHIFT;
+}
+
+/* The next stream that is there, among a few entries; locked. */
+static bool look_for_stream(struct fullstripe *fs, unsigned int *at, struct stream_info *info)
+{
+	const struct streams *streams = fs->prefetch.streams;
+	unsigned int end = min(*at + LOOK_AT_ONCE, streams->max);
+
+	while (*at < end) {
+		const struct stream *stream = &streams->entry[(*at)++];
+		bool strided = stream->live && stream_is_strided(stream);
+
+		if (!stream->live)
+			continue;
+		*info = (struct stream_info) {
+			.position = stream->next - fs->geo.lead,
+			.stride = strided ? stream->stride : 0,
+			.run_length = stream->run_length,
+			.ahead = stream->ahead_sectors,
+			.read = stream->read_sectors,
+			.idle = jiffies - stream->last,
+			.degree = stream->degree,
+			.trigger = stream->trigger,
+			.backward = stream->backward,
+		};
+		return true;
+	}
+	return false;
+}
+
+/**
+ * prefetch_next_stream() - the stream that is listed next.
+ * @fs: the target.
+ * @at: where the list stands; 0 at its beginning. Moves on.
+ * @info: set to what is known of the stream.
+ *
+ * Context: any.
+ * Return: false if there is none left.
+ */
+bool prefetch_next_stream(struct fullstripe *fs, unsigned int *at, struct stream_info *info)
+{
+	struct prefetch *pf = &fs->prefetch;
+	bool found = false;
+	unsigned long flags;
+
+	while (!found && *at < STREAMS_MAX) {
+		spin_lock_irqsave(&pf->lock, flags);
+		if (pf->off || *at >= pf->streams->max)
+			*at = STREAMS_MAX;
+		else
+			found = look_for_stream(fs, at, info);
+		spin_unlock_irqrestore(&pf->lock, flags);
+	}
+	return found;
 }
 
 /*

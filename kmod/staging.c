@@ -133,6 +133,7 @@ static struct stripe_group *alloc_group(struct fullstripe *fs, const struct geom
 	INIT_LIST_HEAD(&group->live);
 	INIT_LIST_HEAD(&group->full_link);
 	INIT_LIST_HEAD(&group->urgent_link);
+	INIT_LIST_HEAD(&group->brief_link);
 	INIT_LIST_HEAD(&group->batch);
 	INIT_LIST_HEAD(&group->batch_link);
 	return group;
@@ -320,6 +321,18 @@ u64 staging_occupied_bytes(const struct fullstripe *fs)
 	u64 by_groups = div64_ul(high, st->nr_groups) * atomic_read(&st->used);
 
 	return max(staging_staged_bytes(fs), by_groups);
+}
+
+/**
+ * staging_is_above_low_water() - whether memory is short.
+ * @fs: the target.
+ *
+ * Return: more than the low water mark is in use, or it was and ran out.
+ */
+bool staging_is_above_low_water(const struct fullstripe *fs)
+{
+	return READ_ONCE(fs->staging.stalled) ||
+	       staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES);
 }
 
 /**
@@ -561,7 +574,12 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	bool fua = bio->bi_opf & REQ_FUA;
 	/* Must not complete before it is on the lower device. */
 	bool through = fua || failing || staging_gate(fs) != GATE_OPEN;
-	bool copied = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
+	bool behind = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
+	/* Metadata and swap have who waits for them, whatever they say. */
+	bool waited = bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_SWAP);
+	/* Groups that are held are memory too, which is given back more slowly. */
+	bool copied = behind &&
+		      (waited || !quiet_is_near(fs) || staging_is_above_low_water(fs));
 	u32 sectors = bio_sectors(bio);
 	struct stripe_group *group, *older;
 	unsigned int missing;
@@ -593,7 +611,8 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	if (!copied) {
 		/* What fsync(2) sends waits for no neighbour; direct I/O has REQ_IDLE too. */
-		bool urgent = fua || (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC;
+		bool urgent = fua || (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC ||
+			      (behind && waited);
 
 		io->kind = IO_HELD;
 		io->group = group;
@@ -715,7 +734,8 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 
 	most = fs->staging.bypass_stripes;
 	take = in_stripe;
-	if (in_stripe == width)
+	/* Near a flush no more than one, as what is in flight then is counted in stripes. */
+	if (in_stripe == width && !quiet_is_near(fs))
 		take = clamp(sectors / width, 1U, max(most, 1U)) * width;
 	if (!throttle_admit(fs, bio, take, in_stripe)) {
 		rcu_read_unlock();
@@ -1014,6 +1034,7 @@ void staging_end_io(struct fullstripe *fs, struct bio *bio)
 	throttle_end(fs, io);
 	switch (io->kind) {
 	case IO_PLAIN:
+	case IO_FLUSH:
 		break;
 	case IO_BYPASS:
 		end_bypass(fs, io);

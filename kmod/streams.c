@@ -36,7 +36,13 @@ static bool is_candidate(const struct streams *table, const struct stream *strea
 	return stream >= table->entry + STREAMS_MAX;
 }
 
-static bool is_strided(const struct stream *stream)
+/**
+ * stream_is_strided() - whether a stream is a row of runs.
+ * @stream: the stream.
+ *
+ * Return: true if so, as far as is known.
+ */
+bool stream_is_strided(const struct stream *stream)
 {
 	return stream->strides >= CONFIRM_STRIDES;
 }
@@ -47,14 +53,14 @@ static bool is_strided(const struct stream *stream)
  */
 static bool has_other(const struct stream *stream)
 {
-	return stream->reads == 1 || is_strided(stream);
+	return stream->reads == 1 || stream_is_strided(stream);
 }
 
 static u64 key_of(const struct stream *stream, enum key key)
 {
 	if (key == KEY_NEXT)
 		return stream->next;
-	return is_strided(stream) ? stream->jump : stream->start;
+	return stream_is_strided(stream) ? stream->jump : stream->start;
 }
 
 static u16 *bucket_of(struct streams *table, u64 address)
@@ -225,7 +231,7 @@ static void learn_stride(struct streams *table, struct stream *stream)
 	stream->stride = stride;
 	stream->run_length = run_length;
 	stream->jump = stream->start + stride;
-	if (!is_strided(stream))
+	if (!stream_is_strided(stream))
 		return;
 	stream->read_sectors += last->read_sectors;
 	stream->degree = last->degree;
@@ -414,7 +420,7 @@ bool stream_wants_more(const struct stream *stream, u32 step, unsigned int most)
  */
 bool stream_goes_on(const struct stream *stream)
 {
-	return !stream->backward && !is_strided(stream);
+	return !stream->backward && !stream_is_strided(stream);
 }
 
 /**
@@ -438,7 +444,7 @@ bool stream_plan(struct stream *stream, u32 step, u64 begin, u64 end, u64 *from,
 		stream->ahead = stream->next;
 		stream->ahead_start = stream->start;
 	}
-	if (is_strided(stream)) {
+	if (stream_is_strided(stream)) {
 		run_end = stream->ahead_start + stream->run_length;
 		if (stream->ahead >= run_end) {
 			stream->ahead_start += stream->stride;

@@ -86,6 +86,7 @@ void streams_expire(struct streams *table, unsigned long expired);
 
 bool stream_wants_more(const struct stream *stream, u32 step, unsigned int most);
 unsigned int stream_steps(const struct stream *stream, u32 step, unsigned int most);
+bool stream_is_strided(const struct stream *stream);
 bool stream_goes_on(const struct stream *stream);
 bool stream_plan(struct stream *stream, u32 step, u64 begin, u64 end, u64 *from, u64 *to);
 void stream_was_late(struct stream *stream, unsigned int most);

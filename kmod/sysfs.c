@@ -179,6 +179,8 @@ STAT(prefetched_bytes, COUNT_PREFETCHED_BYTES);
 STAT(prefetch_hit_bytes, COUNT_PREFETCH_HIT_BYTES);
 STAT(prefetch_wasted_bytes, COUNT_PREFETCH_WASTED_BYTES);
 STAT(throttled, COUNT_THROTTLED);
+STAT(answered_flushes, COUNT_ANSWERED_FLUSHES);
+STAT(flush_us, COUNT_FLUSH_US);
 
 static struct kobj_attribute stat_staged_bytes = __ATTR_RO(staged_bytes);
 static struct kobj_attribute stat_failing_stripes = __ATTR_RO(failing_stripes);
@@ -206,6 +208,8 @@ static struct attribute *stat_attrs[] = {
 	&stat_prefetch_hit_bytes.attr.attr,
 	&stat_prefetch_wasted_bytes.attr.attr,
 	&stat_throttled.attr.attr,
+	&stat_answered_flushes.attr.attr,
+	&stat_flush_us.attr.attr,
 	&stat_staged_bytes.attr,
 	&stat_failing_stripes.attr,
 	&stat_active_streams.attr,

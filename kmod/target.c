@@ -12,8 +12,11 @@
 #include <linux/reboot.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 
 #include "fullstripe.h"
+#include "netlink.h"
+#include "version.h"
 
 /* Bios that destage can always have: it submits each before it asks for the next. */
 #define BIO_RESERVE 64
@@ -83,8 +86,12 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	io->nr_bypass = 0;
 	io->charged = 0;
 	io->file = NULL;
+	io->awaited = false;
 
 	if (bio->bi_opf & REQ_PREFLUSH) {
+		io->kind = IO_FLUSH;
+		io->flushed_at = ktime_get_ns();
+		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
 		if (atomic_read(&fs->staging.copied)) {
 			destager_flush(fs, bio);
@@ -100,6 +107,8 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	case REQ_OP_READ:
 		return staging_read(fs, bio);
 	case REQ_OP_WRITE:
+		if (bio->bi_opf & REQ_FUA)
+			quiet_begin(fs, io);
 		return staging_write(fs, bio);
 	case REQ_OP_DISCARD:
 		return discard_map(fs, bio);
@@ -111,7 +120,15 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 
 static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 {
-	staging_end_io(ti->private, bio);
+	struct fullstripe_io *io = fullstripe_io(bio);
+	struct fullstripe *fs = ti->private;
+
+	if (io->kind == IO_FLUSH) {
+		count(fs, COUNT_ANSWERED_FLUSHES, 1);
+		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
+	}
+	staging_end_io(fs, bio);
+	quiet_end(fs, io);
 	return DM_ENDIO_DONE;
 }
 
@@ -261,9 +278,11 @@ static void fullstripe_dtr(struct dm_target *ti)
 	if (fs->reboot.notifier_call)
 		unregister_reboot_notifier(&fs->reboot);
 	fullstripe_sysfs_remove(fs);
+	netlink_remove(fs);
 	prefetch_exit(fs);
 	destager_exit(fs);
 	staging_exit(fs);
+	throttle_exit(fs);
 	bioset_exit(&fs->bios);
 	free_percpu(fs->counters);
 	if (fs->dev)
@@ -295,6 +314,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	mutex_init(&fs->settings_lock);
 	staging_setup(fs);
 	throttle_setup(&fs->throttle);
+	quiet_setup(&fs->quiet);
 	prefetch_setup(&fs->prefetch);
 	discards_setup(&fs->discards);
 
@@ -377,6 +397,7 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	int r;
 
 	fullstripe_sysfs_remove(fs);
+	netlink_remove(fs);
 	/* What lies below may be another device afterwards. */
 	prefetch_stop(fs);
 	r = destager_drain(fs);
@@ -398,6 +419,7 @@ static void fullstripe_resume(struct dm_target *ti)
 	prefetch_start(ti->private);
 	destager_resume(ti->private);
 	drain_for_suspend(ti->private, false);
+	netlink_add(ti->private);
 }
 
 /*
@@ -548,7 +570,7 @@ static int follow_settings(struct fullstripe *fs, const struct settings *next, c
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, const char **error)
 {
 	struct settings next;
-	bool prefetch_follows;
+	bool prefetch_follows, stripes_follow;
 	unsigned int noio, i;
 	int r;
 
@@ -562,6 +584,8 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 	next = fs->settings;
 	r = settings_change(&next, key, text, &fs->around, error);
 	prefetch_follows = !r && prefetch_changes(&fs->settings, &next);
+	stripes_follow = !r && next.value[SETTING_STRIPE_BYTES] !=
+			       fs->settings.value[SETTING_STRIPE_BYTES];
 	if (prefetch_follows)
 		prefetch_stop(fs);
 	if (!r)
@@ -576,6 +600,8 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 	}
 	if (prefetch_follows)
 		prefetch_start(fs);
+	if (!r && stripes_follow)
+		netlink_geometry(fs);
 	memalloc_noio_restore(noio);
 	mutex_unlock(&fs->settings_lock);
 	return r;
@@ -636,7 +662,7 @@ static void fullstripe_io_hints(struct dm_target *ti, struct queue_limits *limit
 
 static struct target_type fullstripe_target = {
 	.name = "fullstripe",
-	.version = {0, 1, 0},
+	.version = {FULLSTRIPE_MAJOR, FULLSTRIPE_MINOR, FULLSTRIPE_PATCH},
 	.features = DM_TARGET_SINGLETON,
 	.module = THIS_MODULE,
 	.ctr = fullstripe_ctr,
@@ -660,9 +686,18 @@ static int __init fullstripe_init(void)
 
 	if (r)
 		return r;
+	r = netlink_init();
+	if (r)
+		goto no_netlink;
 	r = dm_register_target(&fullstripe_target);
 	if (r)
-		throttle_exit_cache();
+		goto no_target;
+	return 0;
+
+no_target:
+	netlink_exit();
+no_netlink:
+	throttle_exit_cache();
 	return r;
 }
 module_init(fullstripe_init);
@@ -670,6 +705,7 @@ module_init(fullstripe_init);
 static void __exit fullstripe_exit(void)
 {
 	dm_unregister_target(&fullstripe_target);
+	netlink_exit();
 	throttle_exit_cache();
 }
 module_exit(fullstripe_exit);
@@ -677,3 +713,6 @@ module_exit(fullstripe_exit);
 MODULE_DESCRIPTION(DM_NAME " target that writes an array in whole stripes");
 MODULE_AUTHOR("The fullstripe developers");
 MODULE_LICENSE("GPL");
+/* It also makes modpost write srcversion, by which the package sees which one is loaded. */
+MODULE_VERSION(__stringify(FULLSTRIPE_MAJOR) "." __stringify(FULLSTRIPE_MINOR) "."
+	       __stringify(FULLSTRIPE_PATCH));

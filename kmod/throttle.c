@@ -15,8 +15,8 @@
  * nobody else. At the low water mark they go on, until the file is at the high one again;
  * first come first served, and by turns with other files. (As ufs_HW and ufs_LW of Solaris,
  * McDougall 1999, which let all go on that wait: with bios instead of processes that would
- * be more than the high water mark.) Nobody waits while the target is failing, being
- * suspended or changing its stripes.
+ * be more than the high water mark.) Whole stripes wait while it is quiet, too (quiet.c).
+ * Nobody waits while the target is failing, being suspended or changing its stripes.
  *
  * DOC: whose a write is
  *
@@ -72,6 +72,25 @@ static bool is_off(const struct fullstripe *fs)
 {
 	return !setting(fs, SETTING_FILE_HIGH_WATER_BYTES) || READ_ONCE(fs->suspending) ||
 	       atomic_read(&fs->destager.failing) || staging_gate(fs) != GATE_OPEN;
+}
+
+/* So many whole stripes may be in flight now, in bytes. */
+static u64 whole_max(const struct fullstripe *fs)
+{
+	return quiet_max_stripes(fs) * ((u64)fs->geo.stripe_sectors << SECTOR_SHIFT);
+}
+
+/* Whether a file's next bio has to wait. Bucket locked. */
+static bool must_wait(const struct fullstripe *fs, struct dirty_file *file,
+		      const struct fullstripe_io *io)
+{
+	bool reached = file->outstanding >= setting(fs, SETTING_FILE_HIGH_WATER_BYTES);
+
+	if (is_off(fs))
+		return false;
+	WRITE_ONCE(file->over, reached || (file->over && !bio_list_empty(&file->parked)));
+	return file->over || (io->whole &&
+			      atomic64_read(&fs->throttle.whole_bytes) >= whole_max(fs));
 }
 
 /* Whose a write is; false if nobody's. In .map only: later its pages may be gone. */
@@ -133,11 +152,28 @@ static struct dirty_file *add_file(struct fullstripe *fs, struct file_bucket *bu
 	if (!file)
 		return NULL;
 	file->key = *key;
+	file->serial = ++bucket->serial;
 	bio_list_init(&file->parked);
 	INIT_LIST_HEAD(&file->link);
+	INIT_LIST_HEAD(&file->holding.news);
 	hlist_add_head(&file->hash, &bucket->files);
 	atomic_inc(&fs->throttle.nr_files);
 	return file;
+}
+
+/* Bucket locked. */
+static void free_file(struct fullstripe *fs, struct dirty_file *file)
+{
+	held_drop(&fs->throttle, file);
+	hlist_del(&file->hash);
+	kmem_cache_free(cache, file);
+}
+
+/* Bucket locked. A file that was only kept is dirty again. */
+static void reuse_file(struct fullstripe *fs, struct dirty_file *file)
+{
+	file->clean = false;
+	atomic_inc(&fs->throttle.nr_files);
 }
 
 /* Bucket locked. */
@@ -159,8 +195,9 @@ static bool settle(struct fullstripe *fs, struct dirty_file *file)
 
 	if (!bio_list_empty(&file->parked)) {
 		WRITE_ONCE(file->moved, jiffies);
-		if (file->outstanding > setting(fs, SETTING_FILE_LOW_WATER_BYTES))
+		if (!file->over || file->outstanding > setting(fs, SETTING_FILE_LOW_WATER_BYTES))
 			return false;
+		WRITE_ONCE(file->over, false);
 		spin_lock(&t->lock);
 		goes_on = !file->going;
 		/* Who goes on already keeps his turn. */
@@ -170,9 +207,10 @@ static bool settle(struct fullstripe *fs, struct dirty_file *file)
 		}
 		spin_unlock(&t->lock);
 	} else if (!file->outstanding) {
-		hlist_del(&file->hash);
-		kmem_cache_free(cache, file);
 		atomic_dec(&t->nr_files);
+		file = held_keep(bucket_of(fs, &file->key), file);
+		if (file)
+			free_file(fs, file);
 	}
 	return goes_on;
 }
@@ -193,6 +231,20 @@ static void recount(struct fullstripe *fs, struct dirty_file *file, s64 outstand
 		queue_work(fs->destager.wq, &fs->throttle.work);
 }
 
+/* Fewer whole stripes are in flight. */
+static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes)
+{
+	struct throttle *t = &fs->throttle;
+	s64 left;
+
+	if (!io->whole)
+		return;
+	/* A full barrier: who parks a bio looks at this afterwards. */
+	left = atomic64_sub_return(bytes, &t->whole_bytes);
+	if (atomic_read(&t->nr_held) && left <= whole_max(fs) / 2)
+		throttle_wake(fs);
+}
+
 /* Bucket locked. True if it is the first one of its file. */
 static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
 {
@@ -200,6 +252,7 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 	struct throttle *t = &fs->throttle;
 
 	trace_fullstripe_park(fs, file, bio);
+	held_park(fs, file, bio);
 	atomic_inc(&fs->staging.nr_parked);
 	if (first) {
 		WRITE_ONCE(file->moved, jiffies);
@@ -243,11 +296,17 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 		spin_unlock_irqrestore(&bucket->lock, flags);
 		return true;
 	}
+	if (file->clean)
+		reuse_file(fs, file);
 	io->file = file;
-	admit = is_off(fs) || (bio_list_empty(&file->parked) && file->outstanding < high);
+	/* What it is quiet for does not stand back itself, nor do others behind it. */
+	io->whole = in_stripe == fs->geo.stripe_sectors && !io->awaited;
+	admit = is_off(fs) || (bio_list_empty(&file->parked) && !must_wait(fs, file, io));
 	if (admit) {
 		io->charged = sectors << SECTOR_SHIFT;
 		charge(fs, file, io->charged);
+		if (io->whole)
+			atomic64_add(io->charged, &fs->throttle.whole_bytes);
 	} else {
 		fullstripe_accept(bio, in_stripe);
 		first = park(fs, file, bio);
@@ -261,6 +320,8 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	smp_mb();
 	if (is_off(fs) || setting(fs, SETTING_FILE_HIGH_WATER_BYTES) != high)
 		throttle_recheck(fs);
+	else if (io->whole && atomic64_read(&fs->throttle.whole_bytes) < whole_max(fs))
+		throttle_wake(fs);
 	if (first)
 		destager_kick(fs);
 	return false;
@@ -281,6 +342,7 @@ void throttle_trim(struct fullstripe *fs, struct bio *bio)
 	if (!io->file || !less)
 		return;
 	io->charged -= less;
+	end_whole(fs, io, less);
 	recount(fs, io->file, -(s64)less, 0);
 }
 
@@ -299,6 +361,7 @@ void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned in
 
 	if (!io->file)
 		return;
+	end_whole(fs, io, io->charged);
 	recount(fs, io->file, bytes - io->charged, bytes);
 	io->file = NULL;
 }
@@ -312,8 +375,10 @@ void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned in
  */
 void throttle_end(struct fullstripe *fs, struct fullstripe_io *io)
 {
-	if (io->file)
-		recount(fs, io->file, -(s64)io->charged, 0);
+	if (!io->file)
+		return;
+	end_whole(fs, io, io->charged);
+	recount(fs, io->file, -(s64)io->charged, 0);
 }
 
 /**
@@ -353,13 +418,21 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 	struct bio *bio = NULL;
 
 	spin_lock_irq(&bucket->lock);
-	if (is_off(fs) || file->outstanding < setting(fs, SETTING_FILE_HIGH_WATER_BYTES)) {
+	spin_lock(&t->lock);
+	if (file->anew)
+		WRITE_ONCE(file->over, false);
+	file->anew = false;
+	if (!must_wait(fs, file, fullstripe_io(bio_list_peek(&file->parked)))) {
+		struct fullstripe_io *io;
+
 		bio = bio_list_pop(&file->parked);
 		trace_fullstripe_unpark(fs, file, bio);
-		fullstripe_io(bio)->charged = bio->bi_iter.bi_size;
-		charge(fs, file, bio->bi_iter.bi_size);
+		io = fullstripe_io(bio);
+		io->charged = bio->bi_iter.bi_size;
+		charge(fs, file, io->charged);
+		if (io->whole)
+			atomic64_add(io->charged, &t->whole_bytes);
 	}
-	spin_lock(&t->lock);
 	file->pressing = false;
 	if (!bio) {
 		file->going = false;
@@ -373,6 +446,8 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 		list_move_tail(&file->link, &t->going);
 	}
 	spin_unlock(&t->lock);
+	if (bio)
+		held_unpark(fs, file, bio);
 	spin_unlock_irq(&bucket->lock);
 	return bio;
 }
@@ -412,11 +487,39 @@ void throttle_recheck(struct fullstripe *fs)
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->lock, flags);
-	list_for_each_entry(file, &t->held, link)
-		file->going = true;
 	list_splice_tail_init(&t->held, &t->going);
+	list_for_each_entry(file, &t->going, link) {
+		file->going = true;
+		file->anew = true;
+	}
 	spin_unlock_irqrestore(&t->lock, flags);
 	queue_work(fs->destager.wq, &t->work);
+}
+
+/**
+ * throttle_wake() - files may go on that wait, but not for their low water mark.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void throttle_wake(struct fullstripe *fs)
+{
+	struct throttle *t = &fs->throttle;
+	struct dirty_file *file, *next;
+	unsigned long flags;
+	bool goes_on = false;
+
+	spin_lock_irqsave(&t->lock, flags);
+	list_for_each_entry_safe(file, next, &t->held, link) {
+		if (READ_ONCE(file->over))
+			continue;
+		goes_on = true;
+		file->going = true;
+		list_move_tail(&file->link, &t->going);
+	}
+	spin_unlock_irqrestore(&t->lock, flags);
+	if (goes_on)
+		queue_work(fs->destager.wq, &t->work);
 }
 
 /**
@@ -443,7 +546,7 @@ enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned lo
 	*again = min(*again, stuck);
 	spin_lock_irq(&t->lock);
 	list_for_each_entry(file, &t->held, link) {
-		if (READ_ONCE(file->staged) <= low)
+		if (!READ_ONCE(file->over) || READ_ONCE(file->staged) <= low)
 			continue;
 		if (still || time_after_eq(jiffies, READ_ONCE(file->moved) + stuck))
 			WRITE_ONCE(file->pressing, true);
@@ -467,4 +570,28 @@ void throttle_setup(struct throttle *throttle)
 	INIT_LIST_HEAD(&throttle->held);
 	INIT_LIST_HEAD(&throttle->going);
 	INIT_WORK(&throttle->work, throttle_work);
+	INIT_LIST_HEAD(&throttle->news);
+	INIT_DELAYED_WORK(&throttle->tell, held_tell);
+}
+
+/**
+ * throttle_exit() - forget all files.
+ * @fs: the target; nothing is outstanding or staged any more.
+ *
+ * Context: may sleep.
+ */
+void throttle_exit(struct fullstripe *fs)
+{
+	struct throttle *t = &fs->throttle;
+	struct dirty_file *file;
+	struct hlist_node *next;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&t->tell);
+	for (i = 0; i < ARRAY_SIZE(t->buckets); i++) {
+		spin_lock_irq(&t->buckets[i].lock);
+		hlist_for_each_entry_safe(file, next, &t->buckets[i].files, hash)
+			free_file(fs, file);
+		spin_unlock_irq(&t->buckets[i].lock);
+	}
 }
