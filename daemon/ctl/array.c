@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "array.h"
-#include "lib/units.h"
+#include "option.h"
 #include "src/log.h"
+
+#define COUNT_MAX	65536
 
 enum {
 	OPTION_LEVEL = 512,
@@ -25,35 +25,6 @@ static const struct argp_option option_list[] = {
 	{ "limit", OPTION_LIMIT, "SIZE", 0, "Largest request of a layer below; may be repeated", 0 },
 	{ 0 },
 };
-
-static unsigned int parse_count(const char *option, const char *text, struct argp_state *state)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || value > 65536)
-		argp_error(state, "--%s '%s': a number from 0 to 65536", option, text);
-	return value;
-}
-
-/**
- * option_size() - the size that an option was given
- * @option: its name
- * @text: its value; what is no size ends the program
- * @state: of the parser
- */
-uint64_t option_size(const char *option, const char *text, const struct argp_state *state)
-{
-	uint64_t value = 0;
-	int r = units_parse_size(text, &value);
-
-	if (r < 0)
-		argp_error(state, "--%s '%s': %s", option, text, r == -ERANGE ?
-			   "too large" : "a size, as 131072, 128KiB or 128k");
-	return value;
-}
 
 static void add_limit(struct array_options *o, const char *text, struct argp_state *state)
 {
@@ -87,13 +58,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_LEVEL:
-		o->array.level = parse_count("level", arg, state);
+		o->array.level = option_number("level", arg, 0, COUNT_MAX, state);
 		return 0;
 	case OPTION_MEMBERS:
-		o->array.members = parse_count("members", arg, state);
+		o->array.members = option_number("members", arg, 0, COUNT_MAX, state);
 		return 0;
 	case OPTION_COPIES:
-		o->array.copies = parse_count("copies", arg, state);
+		o->array.copies = option_number("copies", arg, 0, COUNT_MAX, state);
 		return 0;
 	case OPTION_CHUNK:
 		o->array.chunk_bytes = option_size("chunk", arg, state);

@@ -29,6 +29,4 @@ extern const struct argp array_argp;
 void array_options_init(struct array_options *o);
 int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule_sum *sum);
 
-uint64_t option_size(const char *option, const char *text, const struct argp_state *state);
-
 #endif

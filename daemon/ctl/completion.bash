@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 #
 # Completion for fullstripectl and fullstriped: verbs and options are those that their
-# --help prints, so there is nothing here that could be forgotten. zsh takes it too,
-# after bashcompinit.
+# --help prints, so there is nothing here that could be forgotten.
 
 _fullstripe() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=''
@@ -16,6 +15,8 @@ _fullstripe() {
 			sed -n '/^KINDs/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p')
 	elif [[ $prev == --mode ]]; then
 		words="writebehind writethrough"
+	elif [[ $prev == --sort ]]; then
+		words="name read write full pre-reads staged flush held streams"
 	elif [[ $cur == -* ]]; then
 		words=$("${command[@]}" --help 2>/dev/null | grep -oE -e ' --[a-z][a-z-]*' | grep -v -e --usage)
 	elif ((COMP_CWORD == 1)) && [[ ${COMP_WORDS[0]} == *fullstripectl ]]; then

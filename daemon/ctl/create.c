@@ -13,98 +13,54 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
-#include "lib/macros.h"
+#include "lib/target_keys.h"
 #include "lib/units.h"
 #include "src/cleanup.h"
+#include "src/in_use.h"
 #include "src/log.h"
 #include "src/target.h"
 #include "src/topology.h"
 
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 
-/* The keys of a table line. Sizes may be written with units, as everywhere. */
-static const struct key {
-	const char *name;
-	bool is_size;
-} keys[] = {
-	{ "chunk_bytes", true },
-	{ "data_members", false },
-	{ "stripe_bytes", true },
-	{ "alignment_offset", true },
-	{ "cluster_bytes", true },
-	{ "high_water_bytes", true },
-	{ "low_water_bytes", true },
-	{ "file_high_water_bytes", true },
-	{ "file_low_water_bytes", true },
-	{ "hold_ms", false },
-	{ "seek_bytes", true },
-	{ "streams", false },
-	{ "read_pref_io", true },
-	{ "read_nstream", false },
-	{ "prefetch_bytes", true },
-	{ "mode", false },
-};
-
-#define N_KEYS	ARRAY_SIZE(keys)
-
 struct options {
 	const char *name;
 	const char *device;
 	bool dry_run;
-	char values[N_KEYS][32];	/* empty: not given */
+	bool force;
+	struct target_keys keys;
 };
 
 enum {
 	OPTION_MODE = 256,
 	OPTION_SET,
 	OPTION_DRY_RUN,
+	OPTION_FORCE,
 };
 
 static const struct argp_option option_list[] = {
 	{ "mode", OPTION_MODE, "MODE", 0, "writebehind (default) or writethrough", 0 },
 	{ "set", OPTION_SET, "KEY=VALUE", 0, "A key of the table line; may be repeated", 0 },
 	{ "dry-run", OPTION_DRY_RUN, NULL, 0, "Print the table line and create nothing", 0 },
+	{ "force", OPTION_FORCE, NULL, 0, "Also if DEV is in use or begins inside a stripe", 0 },
 	{ 0 },
 };
 
-static size_t find_key(const char *name, size_t len)
-{
-	size_t i = 0;
-
-	while (i < N_KEYS && (strlen(keys[i].name) != len || strncmp(keys[i].name, name, len) != 0))
-		i++;
-	return i;
-}
-
 static void set_key(struct options *o, const char *text, struct argp_state *state)
 {
-	const char *equals = strchr(text, '=');
-	uint64_t size;
-	size_t key;
+	char why[TARGET_KEYS_WHY];
 
-	if (!equals)
-		argp_error(state, "--set '%s': KEY=VALUE", text);
-	key = find_key(text, equals - text);
-	if (key == N_KEYS)
-		argp_error(state, "--set '%s': no such key, see fullstripectl(1)", text);
-	if (keys[key].is_size) {
-		if (units_parse_size(equals + 1, &size) < 0)
-			argp_error(state, "--set '%s': no size, as 131072, 128KiB or 128k", text);
-		snprintf(o->values[key], sizeof(o->values[key]), "%llu", (unsigned long long)size);
-		return;
-	}
-	/* A word of its own could smuggle further keys into the table line. */
-	if (!equals[1] || strpbrk(equals, " \t\n") ||
-	    snprintf(o->values[key], sizeof(o->values[key]), "%s", equals + 1) >=
-	    (int)sizeof(o->values[key]))
-		argp_error(state, "--set '%s': no value", text);
+	if (target_keys_set(&o->keys, text, why) < 0)
+		argp_error(state, "--set %s", why);
 }
 
 static void set_mode(struct options *o, const char *mode, struct argp_state *state)
 {
-	if (strcmp(mode, "writebehind") != 0 && strcmp(mode, "writethrough") != 0)
-		argp_error(state, "--mode '%s': writebehind or writethrough", mode);
-	snprintf(o->values[find_key("mode", 4)], sizeof(o->values[0]), "%s", mode);
+	char text[64], why[TARGET_KEYS_WHY];
+
+	snprintf(text, sizeof(text), "mode=%s", mode);
+	if (target_keys_set(&o->keys, text, why) < 0)
+		argp_error(state, "--%s", why);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -120,6 +76,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_DRY_RUN:
 		o->dry_run = true;
+		return 0;
+	case OPTION_FORCE:
+		o->force = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0)
@@ -159,17 +118,34 @@ static int read_sectors(const char *node, uint64_t *ret)
 	return 0;
 }
 
-static void set_default(struct options *o, const char *key, uint64_t value)
+/*
+ * The stripes are found wherever the device begins. But a file system counts its own from
+ * the beginning of the device.
+ */
+static int check_alignment(const struct options *o, const struct block_device *device,
+			   const struct topology *t, uint64_t stripe)
 {
-	char *text = o->values[find_key(key, strlen(key))];
+	char begin[UNITS_TEXT], width[UNITS_TEXT];
 
-	if (!text[0])
-		snprintf(text, sizeof(o->values[0]), "%llu", (unsigned long long)value);
+	if (o->force || target_keys_given(&o->keys, "alignment_offset") ||
+	    rule_misaligned_by(t->array.offset_bytes, stripe) == 0)
+		return 0;
+	log_warning("%s begins %s behind the beginning of %s, which is no multiple of its stripe width %s: a file system's stripes would not be those of the array; let it begin at a multiple, or say --force",
+		    device->node, units_format_size(t->array.offset_bytes, begin),
+		    t->array_name, units_format_size(stripe, width));
+	return -EINVAL;
 }
 
-static bool is_given(const struct options *o, const char *key)
+static int check_use(const struct options *o, const struct block_device *device)
 {
-	return o->values[find_key(key, strlen(key))][0];
+	char by[IN_USE_BY];
+	int r = o->force ? 0 : block_device_in_use(device, by);
+
+	if (r <= 0)
+		return r;
+	log_warning("%s %s; --force tries it all the same, but what is mounted or part of an array the kernel refuses",
+		    device->node, by);
+	return -EBUSY;
 }
 
 /* What the person did not say about the stripes is read off what lies below. */
@@ -180,12 +156,13 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 	uint64_t stripe;
 	int r;
 
-	if (is_given(o, "chunk_bytes") &&
-	    (is_given(o, "data_members") || is_given(o, "stripe_bytes")))
+	if (target_keys_given(&o->keys, "chunk_bytes") &&
+	    (target_keys_given(&o->keys, "data_members") ||
+	     target_keys_given(&o->keys, "stripe_bytes")))
 		return 0;
 	if (!t)
 		return log_errno(ENOMEM, "%s", device->node);
-	r = topology_read(SYSFS_ROOT, device->name, dm_linear_start, t);
+	r = topology_read(SYSFS_ROOT, device->name, dm_read_table_of, t);
 	if (r < 0)
 		return r;
 	if (t->array.level != RULE_LEVEL_NONE)
@@ -195,28 +172,17 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 				 device->node);
 	/* Without parity md reads nothing: there is nothing that filling could save. */
 	if (rule_parity_members(t->array.level) == 0)
-		set_default(o, "seek_bytes", 0);
-	set_default(o, "chunk_bytes", t->array.chunk_bytes);
-	set_default(o, "data_members", data);
+		target_keys_default(&o->keys, "seek_bytes", 0);
+	target_keys_default(&o->keys, "chunk_bytes", t->array.chunk_bytes);
+	target_keys_default(&o->keys, "data_members", data);
 	r = rule_stripe_bytes(&t->array, &stripe, NULL);
 	if (r < 0)
 		return log_errno(r, "%s: %s", device->node, t->array_name);
-	set_default(o, "alignment_offset", rule_misaligned_by(t->array.offset_bytes, stripe));
+	r = check_alignment(o, device, t, stripe);
+	if (r < 0)
+		return r;
+	target_keys_default(&o->keys, "alignment_offset", rule_misaligned_by(t->array.offset_bytes, stripe));
 	return 0;
-}
-
-static void format_params(const struct options *o, const char *node, char *params, size_t size)
-{
-	unsigned int words = 0;
-	size_t at;
-
-	for (size_t i = 0; i < N_KEYS; i++)
-		words += o->values[i][0] ? 2 : 0;
-	at = snprintf(params, size, "%s 0 %u", node, words);
-	for (size_t i = 0; i < N_KEYS && at < size; i++)
-		if (o->values[i][0])
-			at += snprintf(params + at, size - at, " %s %s", keys[i].name,
-				       o->values[i]);
 }
 
 static int create(const struct options *o, uint64_t sectors, const char *params)
@@ -250,15 +216,19 @@ int verb_create(int argc, char **argv)
 	struct block_device device;
 	char params[TARGET_PARAMS];
 	uint64_t sectors = 0;
+	size_t at;
 
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
 	if (block_device_find(o.device, &device) < 0 || read_sectors(device.node, &sectors) < 0 ||
 	    complete_geometry(&o, &device) < 0)
 		return EXIT_FAILED;
-	format_params(&o, device.node, params, sizeof(params));
+	at = snprintf(params, sizeof(params), "%s 0 ", device.node);
+	target_keys_format(&o.keys, params + at, sizeof(params) - at);
 	if (o.dry_run) {
 		printf("0 %llu " TARGET_TYPE " %s\n", (unsigned long long)sectors, params);
 		return EXIT_DONE;
 	}
+	if (check_use(&o, &device) < 0)
+		return EXIT_FAILED;
 	return create(&o, sectors, params) < 0 ? EXIT_FAILED : EXIT_DONE;
 }

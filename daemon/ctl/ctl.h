@@ -6,8 +6,10 @@
 int verb_apply(int argc, char **argv);
 int verb_create(int argc, char **argv);
 int verb_explain(int argc, char **argv);
+int verb_files(int argc, char **argv);
 int verb_history(int argc, char **argv);
 int verb_list(int argc, char **argv);
+int verb_monitor(int argc, char **argv);
 int verb_plan(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_profile(int argc, char **argv);
@@ -16,6 +18,8 @@ int verb_report(int argc, char **argv);
 int verb_rollback(int argc, char **argv);
 int verb_rule(int argc, char **argv);
 int verb_simulate(int argc, char **argv);
+int verb_streams(int argc, char **argv);
+int verb_top(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 
 #endif

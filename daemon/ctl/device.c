@@ -8,16 +8,24 @@
 enum {
 	OPTION_JSON = 512,
 	OPTION_STATE_DIR,
+	OPTION_FORCE,
 };
 
-static const struct argp_option option_list[] = {
+const struct argp_option device_change_options[] = {
+	{ "force", OPTION_FORCE, NULL, 0, "Also change what somebody else set since", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
 	{ "state-dir", OPTION_STATE_DIR, "DIR", 0,
 	  "Where what is known of devices is kept (default " STORE_FOLDER ")", 0 },
 	{ 0 },
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+/**
+ * device_parse_option() - the parser of the verbs about one device
+ * @key: of the option
+ * @arg: its value
+ * @state: of argp; the input is a struct device_options
+ */
+error_t device_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct device_options *o = state->input;
 
@@ -31,6 +39,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_STATE_DIR:
 		o->state_folder = arg;
 		return 0;
+	case OPTION_FORCE:
+		o->force = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->device)
 			argp_error(state, "one device at a time, and '%s' is a second one", arg);
@@ -43,11 +54,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 }
-
-const struct argp device_argp = {
-	.options = option_list,
-	.parser = parse_option,
-};
 
 /**
  * device_time() - "2026-11-22 01:02:03"

@@ -7,18 +7,25 @@
 #include <stdbool.h>
 
 /**
- * struct device_options - taken by device_argp, which is a child of a verb's own parser
+ * struct device_options - taken by device_parse_option()
  * @device: as it was named
  * @state_folder: where what is known of it is kept
  * @json: print JSON
+ * @force: change also what somebody else set since
  */
 struct device_options {
 	const char *device;
 	const char *state_folder;
 	bool json;
+	bool force;
 };
 
-extern const struct argp device_argp;
+/* A verb that only looks has all of them but the first, --force. */
+extern const struct argp_option device_change_options[];
+
+#define DEVICE_LOOK_OPTIONS	(&device_change_options[1])
+
+error_t device_parse_option(int key, char *arg, struct argp_state *state);
 
 /* Prints seconds since 1970 as people read them. */
 #define DEVICE_TIME	32

@@ -18,25 +18,11 @@ DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 DEFINE_CLEANUP(struct tuning *, tuning_free)
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
-
-static const struct argp_child children[] = {
-	{ &device_argp, 0, NULL, 0 },
-	{ 0 },
-};
-
 static const struct argp parser = {
-	.parser = parse_option,
+	.options = DEVICE_LOOK_OPTIONS,
+	.parser = device_parse_option,
 	.args_doc = "DEV",
 	.doc = "Print what was changed in the fullstripe device DEV by fullstripectl apply and rollback and by the daemon, the oldest first.\vExit status: 0 done, 1 failed, 2 wrong usage.",
-	.children = children,
 };
 
 static const char *outcome(const struct transaction *t, char text[static 48])

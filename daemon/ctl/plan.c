@@ -34,16 +34,6 @@ enum plan_verb {
 struct options {
 	struct device_options device;
 	struct workload workload;
-	bool force;
-};
-
-enum {
-	OPTION_FORCE = 256,
-};
-
-static const struct argp_option option_list[] = {
-	{ "force", OPTION_FORCE, NULL, 0, "Also change what somebody else set since", 0 },
-	{ 0 },
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -55,9 +45,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->workload;
 		state->child_inputs[1] = &o->device;
-		return 0;
-	case OPTION_FORCE:
-		o->force = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!o->device.device)
@@ -72,6 +59,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp device_argp = {
+	.options = device_change_options,
+	.parser = device_parse_option,
+};
+
 static const struct argp_child children[] = {
 	{ &workload_argp, 0, NULL, 0 },
 	{ &device_argp, 0, NULL, 0 },
@@ -80,7 +72,6 @@ static const struct argp_child children[] = {
 
 #define PLAN_ARGP(_doc)							\
 	{								\
-		.options = option_list,					\
 		.parser = parse_option,					\
 		.args_doc = "DEV [FILE...]",				\
 		.doc = _doc "\vFILEs are recordings of blktrace. Without any workload named, the newest that was recorded of DEV counts. Exit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or no profile or is damaged, 4 there was too little workload to decide from.", \
@@ -254,7 +245,7 @@ static int run(enum plan_verb verb, const struct options *o)
 	if (r == 0)
 		r = tuning_open_state(t, o->device.state_folder, verb == VERB_APPLY);
 	if (r == 0)
-		r = tuning_decide(t, &profile, o->force);
+		r = tuning_decide(t, &profile, o->device.force);
 	if (r == 0 && verb == VERB_APPLY)
 		r = apply(t);
 	if (r < 0)
@@ -265,7 +256,7 @@ static int run(enum plan_verb verb, const struct options *o)
 
 static int run_verb(enum plan_verb verb, const struct argp *argp, int argc, char **argv)
 {
-	struct options o = { .force = false };
+	struct options o = { .device = { .json = false } };
 
 	argp_parse(argp, argc, argv, 0, NULL, &o);
 	switch (run(verb, &o)) {

@@ -216,11 +216,8 @@ int verb_plot(int argc, char **argv)
 	int r, code;
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	r = subjects_read(&o.subjects, &subjects);
-	if (r < 0)
-		return r == -EINVAL || r == -ENOTUNIQ ? EXIT_USAGE : EXIT_FAILED;
-	code = subjects_exit_code(subjects);
-	if (subjects->n == 0)
+	code = subjects_read(&o.subjects, &subjects);
+	if (!subjects)
 		return code;
 	r = draw(&o, subjects, &chart);
 	if (r != EXIT_DONE)

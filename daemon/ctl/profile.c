@@ -5,22 +5,19 @@
 #include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ctl.h"
 #include "lib/describe.h"
 #include "lib/exit_codes.h"
 #include "lib/profile.h"
 #include "lib/render.h"
-#include "lib/units.h"
+#include "option.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct profile *, profile_free)
-DEFINE_CLEANUP(struct recording *, recording_close)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
 struct options {
@@ -47,30 +44,19 @@ static const struct argp_option option_list[] = {
 	{ 0 },
 };
 
-static uint64_t parse_size(const char *option, const char *text, struct argp_state *state)
-{
-	uint64_t value = 0;
-
-	if (units_parse_size(text, &value) < 0 || value >= 1ull << 50)
-		argp_error(state, "--%s '%s': a size below 1024 TiB, as 131072, 128KiB or 128k",
-			   option, text);
-	return value;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
 	case OPTION_STRIPE:
-		o->profile.stripe_bytes = parse_size("stripe", arg, state);
+		o->profile.stripe_bytes = option_bounded_size("stripe", arg, state);
 		return 0;
 	case OPTION_START:
-		o->profile.offset_bytes = parse_size("start", arg, state);
+		o->profile.offset_bytes = option_bounded_size("start", arg, state);
 		return 0;
 	case OPTION_DEVICE:
-		if (!recording_parse_device(arg, &o->device))
-			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
+		o->device = option_device(arg, state);
 		o->has_device = true;
 		return 0;
 	case OPTION_JSON:
@@ -81,7 +67,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->n_files = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which files? Those that blktrace or fullstripectl plan --record made, as *.blktrace.*");
+		option_no_files(state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -94,21 +80,6 @@ static const struct argp parser = {
 	.args_doc = "FILE...",
 	.doc = "Print the profile of the workload in blktrace recordings, for each device in them. FILEs are merged by time.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
 };
-
-static int read_all(struct recording *recording, const struct options *o, struct profile *profile)
-{
-	struct trace_event event;
-	int r;
-
-	while ((r = recording_next(recording, &event)) > 0) {
-		if (o->has_device && event.device != o->device)
-			continue;
-		r = profile_add(profile, &event);
-		if (r < 0)
-			return log_errno(r, "the recording cannot be read");
-	}
-	return r;
-}
 
 static void add_row(void *data, const char *name, const char *value)
 {
@@ -168,10 +139,8 @@ static int print_json(const struct profile *profile)
 
 int verb_profile(int argc, char **argv)
 {
-	_cleanup_(recording_closep) struct recording *recording = NULL;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct options o = { .n_files = 0 };
-	uint64_t lost;
 	bool sound;
 	int r;
 
@@ -181,14 +150,9 @@ int verb_profile(int argc, char **argv)
 		log_errno(r, "profile");
 		return EXIT_FAILED;
 	}
-	r = recording_open(o.files, o.n_files, &recording);
-	if (r == 0)
-		r = read_all(recording, &o, profile);
+	r = recording_profile(o.files, o.n_files, o.has_device ? &o.device : NULL, profile, &sound);
 	if (r < 0)
 		return EXIT_FAILED;
-
-	sound = recording_is_sound(recording, &lost);
-	profile_add_lost(profile, lost);
 	if (profile_events_elsewhere(profile) > 0)
 		log_warning("%llu events of more than %d devices are left out, see --device",
 			    (unsigned long long)profile_events_elsewhere(profile),

@@ -9,7 +9,10 @@
 
 #include "lib/merge.h"
 #include "recording.h"
+#include "src/cleanup.h"
 #include "src/log.h"
+
+DEFINE_CLEANUP(struct recording *, recording_close)
 
 /* How far it has come is told after a while, and not again at once. */
 #define PROGRESS_NS		500000000ull
@@ -175,20 +178,36 @@ bool recording_is_sound(const struct recording *r, uint64_t *lost)
 }
 
 /**
- * recording_parse_device() - "254:0"
- * @text: major and minor number
- * @ret: as events have it
+ * recording_profile() - all of a recording, into a profile
+ * @files: their names
+ * @n: how many
+ * @device: only what is of this one; NULL: all
+ * @profile: takes the events
+ * @ret_sound: whether nothing was wrong with the files; else that was logged
  *
- * Return: whether it is a device number.
+ * Return: 0 or a negative errno, which has been logged.
  */
-bool recording_parse_device(const char *text, uint32_t *ret)
+int recording_profile(char **files, size_t n, const uint32_t *device, struct profile *profile,
+		      bool *ret_sound)
 {
-	unsigned int major, minor;
-	int end = 0;
+	_cleanup_(recording_closep) struct recording *recording = NULL;
+	struct trace_event event;
+	uint64_t lost;
+	int r;
 
-	if (sscanf(text, "%4u:%7u%n", &major, &minor, &end) != 2 || text[end] ||
-	    major >= 1 << 12 || minor >= 1 << 20)
-		return false;
-	*ret = major << 20 | minor;
-	return true;
+	r = recording_open(files, n, &recording);
+	if (r < 0)
+		return r;
+	while ((r = recording_next(recording, &event)) > 0) {
+		if (device && event.device != *device)
+			continue;
+		r = profile_add(profile, &event);
+		if (r < 0)
+			return log_errno(r, "the recording cannot be read");
+	}
+	if (r < 0)
+		return r;
+	*ret_sound = recording_is_sound(recording, &lost);
+	profile_add_lost(profile, lost);
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/profile.h"
 #include "lib/trace.h"
 
 struct recording;
@@ -15,6 +16,7 @@ int recording_open(char **files, size_t n, struct recording **ret);
 struct recording *recording_close(struct recording *r);
 int recording_next(struct recording *r, struct trace_event *ret);
 bool recording_is_sound(const struct recording *r, uint64_t *lost);
-bool recording_parse_device(const char *text, uint32_t *ret);
+int recording_profile(char **files, size_t n, const uint32_t *device, struct profile *profile,
+		      bool *ret_sound);
 
 #endif

@@ -44,7 +44,9 @@ static int remove_device(const char *name)
 	uint32_t cookie = 0;
 	bool done;
 
-	if (!task || !dm_task_set_name(task, name) || !dm_task_set_cookie(task, &cookie, 0))
+	/* udev may be looking at it: it is tried again for some seconds. */
+	if (!task || !dm_task_set_name(task, name) || !dm_task_retry_remove(task) ||
+	    !dm_task_set_cookie(task, &cookie, 0))
 		return log_errno(ENOMEM, "%s", name);
 	done = dm_task_run(task);
 	dm_udev_wait(cookie);

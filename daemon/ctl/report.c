@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fullstripectl report: all that is known of recorded workloads, as one page. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -499,11 +498,8 @@ int verb_report(int argc, char **argv)
 	int r, code;
 
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	r = subjects_read(&o.subjects, &subjects);
-	if (r < 0)
-		return r == -EINVAL || r == -ENOTUNIQ ? EXIT_USAGE : EXIT_FAILED;
-	code = subjects_exit_code(subjects);
-	if (subjects->n == 0)
+	code = subjects_read(&o.subjects, &subjects);
+	if (!subjects)
 		return code;
 	html = make_page(&(struct page) { .subjects = subjects, .array = &o.subjects.array });
 	r = write_page(o.output, html);

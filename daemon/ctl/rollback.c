@@ -2,7 +2,6 @@
 /* fullstripectl rollback: take back the last change that was made from here. */
 #include <argp.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "ctl.h"
@@ -17,48 +16,11 @@
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct tuning *, tuning_free)
 
-struct options {
-	struct device_options device;
-	bool force;
-};
-
-enum {
-	OPTION_FORCE = 256,
-};
-
-static const struct argp_option option_list[] = {
-	{ "force", OPTION_FORCE, NULL, 0, "Also take back what somebody else set since", 0 },
-	{ 0 },
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->device;
-		return 0;
-	case OPTION_FORCE:
-		o->force = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &device_argp, 0, NULL, 0 },
-	{ 0 },
-};
-
 static const struct argp parser = {
-	.options = option_list,
-	.parser = parse_option,
+	.options = device_change_options,
+	.parser = device_parse_option,
 	.args_doc = "DEV",
 	.doc = "Give the fullstripe device DEV the values that it had before the last change that was made by fullstripectl apply or by the daemon, and not taken back since: all of them or none.\vExit status: 0 done, 1 failed, 2 wrong usage, 4 there is nothing to take back.",
-	.children = children,
 };
 
 static void print_text(const struct transaction *t)
@@ -81,15 +43,15 @@ static void print_json(const struct tuning *t, const struct transaction *change)
 	puts(render_text(o));
 }
 
-static int run(const struct options *o)
+static int run(const struct device_options *o)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	struct transaction change;
 	int r;
 
-	r = tuning_new(o->device.device, &t);
+	r = tuning_new(o->device, &t);
 	if (r == 0)
-		r = tuning_open_state(t, o->device.state_folder, true);
+		r = tuning_open_state(t, o->state_folder, true);
 	if (r < 0)
 		return r;
 	r = apply_prepare_rollback(t->target.folder, &t->state, o->force, &change);
@@ -102,7 +64,7 @@ static int run(const struct options *o)
 	}
 	if (r < 0)
 		return r;
-	if (o->device.json)
+	if (o->json)
 		print_json(t, &change);
 	else
 		print_text(&change);
@@ -111,7 +73,7 @@ static int run(const struct options *o)
 
 int verb_rollback(int argc, char **argv)
 {
-	struct options o = { .force = false };
+	struct device_options o = { .force = false };
 	int r;
 
 	argp_parse(&parser, argc, argv, 0, NULL, &o);

@@ -14,6 +14,7 @@
 #include "lib/render.h"
 #include "lib/rule.h"
 #include "lib/units.h"
+#include "option.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 

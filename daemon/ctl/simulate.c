@@ -18,6 +18,7 @@
 #include "lib/render.h"
 #include "lib/simulate.h"
 #include "lib/units.h"
+#include "option.h"
 #include "recording.h"
 #include "settings.h"
 #include "src/cleanup.h"
@@ -92,33 +93,9 @@ static const struct argp_option option_list[] = {
 	{ 0 },
 };
 
-static uint64_t parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
-			     const struct argp_state *state)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most)
-		argp_error(state, "--%s '%s': a number from %llu to %llu", option, text,
-			   (unsigned long long)least, (unsigned long long)most);
-	return value;
-}
-
-static uint64_t parse_size(const char *option, const char *text, const struct argp_state *state)
-{
-	uint64_t value = 0;
-
-	if (units_parse_size(text, &value) < 0 || value >= 1ull << 50)
-		argp_error(state, "--%s '%s': a size below 1024 TiB, as 131072, 128KiB or 128k",
-			   option, text);
-	return value;
-}
-
 static uint64_t parse_hold(const char *option, const char *text, const struct argp_state *state)
 {
-	return parse_number(option, text, 1, 3600000, state);
+	return option_number(option, text, 1, 3600000, state);
 }
 
 static void parse_list(struct list *list, const char *option, char *text,
@@ -150,7 +127,7 @@ static void set(struct settings *settings, enum setting key, uint64_t value, con
 static void set_size(struct options *o, enum setting key, const char *option, const char *text,
 		     const struct argp_state *state)
 {
-	set(&o->settings, key, parse_size(option, text, state), option, state);
+	set(&o->settings, key, option_bounded_size(option, text, state), option, state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -160,19 +137,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_CLUSTER:
-		parse_list(&o->clusters, "cluster", arg, parse_size, state);
+		parse_list(&o->clusters, "cluster", arg, option_bounded_size, state);
 		return 0;
 	case OPTION_HOLD:
 		parse_list(&o->holds, "hold", arg, parse_hold, state);
 		return 0;
 	case OPTION_STRIPE:
-		parse_list(&o->stripes, "stripe", arg, parse_size, state);
+		parse_list(&o->stripes, "stripe", arg, option_bounded_size, state);
 		return 0;
 	case OPTION_FROM:
 		o->from = arg;
 		return 0;
 	case OPTION_LEVEL:
-		level = parse_number("level", arg, 4, 6, state);
+		level = option_number("level", arg, 4, 6, state);
 		o->parity = rule_parity_members(level);
 		return 0;
 	case OPTION_CHUNK:
@@ -180,13 +157,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_DATA_MEMBERS:
 		set(&o->settings, SETTING_DATA_MEMBERS,
-		    parse_number("data-members", arg, 1, 1024, state), "data-members", state);
+		    option_number("data-members", arg, 1, 1024, state), "data-members", state);
 		return 0;
 	case OPTION_ALIGNMENT_OFFSET:
 		set_size(o, SETTING_ALIGNMENT_OFFSET, "alignment-offset", arg, state);
 		return 0;
 	case OPTION_SIZE:
-		o->size = parse_size("size", arg, state);
+		o->size = option_bounded_size("size", arg, state);
 		return 0;
 	case OPTION_HIGH_WATER:
 		set_size(o, SETTING_HIGH_WATER_BYTES, "high-water", arg, state);
@@ -198,11 +175,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_size(o, SETTING_SEEK_BYTES, "seek", arg, state);
 		return 0;
 	case OPTION_SERVICE:
-		o->service_us = parse_number("service", arg, 0, SERVICE_US_MAX, state);
+		o->service_us = option_number("service", arg, 0, SERVICE_US_MAX, state);
 		return 0;
 	case OPTION_DEVICE:
-		if (!recording_parse_device(arg, &o->device))
-			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
+		o->device = option_device(arg, state);
 		o->has_device = true;
 		return 0;
 	case OPTION_JSON:
@@ -213,7 +189,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->n_files = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which files? Those that blktrace or fullstripectl plan --record made, as *.blktrace.*");
+		option_no_files(state);
 		return 0;
 	case ARGP_KEY_END:
 		if (o->stripes.n && o->settings.given & (1ul << SETTING_DATA_MEMBERS))
@@ -339,7 +315,7 @@ static int take_device(struct options *o)
 			return r;
 	}
 	lower = is_target ? target.lower : device.name;
-	r = topology_read(SYSFS_ROOT, lower, dm_linear_start, topology);
+	r = topology_read(SYSFS_ROOT, lower, dm_read_table_of, topology);
 	if (r < 0)
 		return r;
 	/* A target knows its stripes; all that it cannot say is how much of them is parity. */

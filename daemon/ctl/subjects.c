@@ -4,6 +4,7 @@
 
 #include "lib/exit_codes.h"
 #include "lib/markup.h"
+#include "option.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
@@ -11,7 +12,6 @@
 
 DEFINE_CLEANUP(struct profile *, profile_free)
 DEFINE_CLEANUP(struct recording *, recording_close)
-DEFINE_CLEANUP(struct subjects *, subjects_free)
 
 /* The files of a recording; they are merged by time. */
 struct recording_files {
@@ -65,8 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		begin_recording(o, arg, state);
 		return 0;
 	case OPTION_DEVICE:
-		if (!recording_parse_device(arg, &o->device))
-			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
+		o->device = option_device(arg, state);
 		o->has_device = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -76,7 +75,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!latest(o) || latest(o)->names->len == 0)
-			argp_error(state, "which files? Those that blktrace or fullstriped --record made, as *.blktrace.*");
+			option_no_files(state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -244,17 +243,9 @@ static int read_recording(struct subjects *s, const struct subject_options *o,
 	return 0;
 }
 
-/**
- * subjects_read() - read all recordings
- * @o: which, and how; the files' names are forgotten then
- * @ret: the subjects
- *
- * Return: 0, -EINVAL or -ENOTUNIQ if the options cannot be, or another negative
- * errno; it has been logged.
- */
-int subjects_read(const struct subject_options *o, struct subjects **ret)
+/* Return: 0, -EINVAL or -ENOTUNIQ if the options cannot be, or another negative errno; logged. */
+static int read_all(struct subjects *s, const struct subject_options *o)
 {
-	_cleanup_(subjects_freep) struct subjects *s = g_new0(struct subjects, 1);
 	struct rule_sum sum = { .n = 0 };
 	int r;
 
@@ -267,13 +258,47 @@ int subjects_read(const struct subject_options *o, struct subjects **ret)
 	for (guint i = 0; i < o->recordings->len; i++)
 		g_ptr_array_unref(g_array_index(o->recordings, struct recording_files, i).names);
 	g_array_unref(o->recordings);
-	if (r < 0)
-		return r;
 	for (unsigned int i = 0; i < s->n; i++)
 		s->plots[i] = (struct plot_subject) { s->list[i].label, s->list[i].series };
+	return r;
+}
+
+static int exit_code(const struct subjects *s)
+{
+	if (s->lost > 0)
+		log_warning("%llu records had no room when this was recorded and are missing",
+			    (unsigned long long)s->lost);
+	if (!s->sound)
+		return EXIT_BAD_TRACE;
+	if (s->n == 0) {
+		log_warning("nothing was recorded");
+		return EXIT_NOTHING;
+	}
+	return EXIT_DONE;
+}
+
+/**
+ * subjects_read() - read all recordings
+ * @o: which, and how; the files' names are forgotten then
+ * @ret: the subjects; NULL if there is nothing to show
+ *
+ * Return: what the program ends with, if it can show them. What was wrong has been logged.
+ */
+int subjects_read(const struct subject_options *o, struct subjects **ret)
+{
+	struct subjects *s = g_new0(struct subjects, 1);
+	int code, r = read_all(s, o);
+
+	if (r < 0)
+		code = r == -EINVAL || r == -ENOTUNIQ ? EXIT_USAGE : EXIT_FAILED;
+	else
+		code = exit_code(s);
+	if (r < 0 || s->n == 0) {
+		subjects_free(s);
+		s = NULL;
+	}
 	*ret = s;
-	s = NULL;
-	return 0;
+	return code;
 }
 
 /**
@@ -287,22 +312,4 @@ void subjects_free(struct subjects *s)
 		series_free(s->list[i].series);
 	}
 	g_free(s);
-}
-
-/**
- * subjects_exit_code() - what a program that could show all of them returns
- * @s: the subjects
- */
-int subjects_exit_code(const struct subjects *s)
-{
-	if (s->lost > 0)
-		log_warning("%llu records had no room when this was recorded and are missing",
-			    (unsigned long long)s->lost);
-	if (!s->sound)
-		return EXIT_BAD_TRACE;
-	if (s->n == 0) {
-		log_warning("nothing was recorded");
-		return EXIT_NOTHING;
-	}
-	return EXIT_DONE;
 }

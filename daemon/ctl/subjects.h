@@ -69,6 +69,5 @@ extern const struct argp subjects_argp;
 
 int subjects_read(const struct subject_options *o, struct subjects **ret);
 void subjects_free(struct subjects *s);
-int subjects_exit_code(const struct subjects *s);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "lib/saved.h"
 #include "lib/trace.h"
+#include "option.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
@@ -15,7 +16,6 @@
 #define SECONDS_MAX	86400
 
 DEFINE_CLEANUP(struct profile *, profile_free)
-DEFINE_CLEANUP(struct recording *, recording_close)
 
 enum {
 	OPTION_PROFILE = 768,
@@ -45,27 +45,19 @@ static void check(const struct workload *w, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct workload *w = state->input;
-	unsigned long seconds;
-	char *end;
 
 	switch (key) {
 	case OPTION_PROFILE:
 		w->profile = arg;
 		return 0;
 	case OPTION_SECONDS:
-		errno = 0;
-		seconds = strtoul(arg, &end, 10);
-		if (arg[0] < '0' || arg[0] > '9' || *end || errno || seconds < 1 ||
-		    seconds > SECONDS_MAX)
-			argp_error(state, "--seconds '%s': a number from 1 to %d", arg, SECONDS_MAX);
-		w->seconds = seconds;
+		w->seconds = option_number("seconds", arg, 1, SECONDS_MAX, state);
 		return 0;
 	case OPTION_RECORD:
 		w->record_folder = arg;
 		return 0;
 	case OPTION_DEVICE:
-		if (!recording_parse_device(arg, &w->device))
-			argp_error(state, "--device '%s': two numbers, as 254:0", arg);
+		w->device = option_device(arg, state);
 		w->has_device = true;
 		return 0;
 	case ARGP_KEY_END:
@@ -119,25 +111,13 @@ static void summarise(const struct profile *profile, struct saved *ret)
 
 static int read_recordings(const struct workload *w, struct profile *profile)
 {
-	_cleanup_(recording_closep) struct recording *recording = NULL;
-	struct trace_event event;
-	uint64_t lost;
+	bool sound;
 	int r;
 
-	r = recording_open(w->files, w->n_files, &recording);
-	if (r < 0)
-		return r;
-	while ((r = recording_next(recording, &event)) > 0) {
-		r = profile_add(profile, &event);
-		if (r < 0)
-			return log_errno(r, "the recording cannot be read");
-	}
-	if (r < 0)
-		return r;
-	if (!recording_is_sound(recording, &lost))
+	r = recording_profile(w->files, w->n_files, NULL, profile, &sound);
+	if (r == 0 && !sound)
 		return log_errno(EBADMSG, "nothing is decided from a damaged recording");
-	profile_add_lost(profile, lost);
-	return 0;
+	return r;
 }
 
 static int parse_saved(const char *name, const char *text, size_t len, struct saved *ret)
@@ -145,7 +125,7 @@ static int parse_saved(const char *name, const char *text, size_t len, struct sa
 	char why[FIELDS_WHY];
 	int r = saved_parse(text, len, ret, why);
 
-	return r == -EBADMSG ? log_errno(r, "%s is no profile: %s", name, why) : r;
+	return r < 0 ? log_errno(r, "%s is no profile: %s", name, why) : 0;
 }
 
 static int read_profile_file(const char *name, struct saved *ret)

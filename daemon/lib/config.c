@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "macros.h"
+#include "units.h"
 
 #define SECTION	"fullstriped"
 #define DAY	86400
@@ -44,16 +43,34 @@ static int set_mode(struct config *c, const char *value, char why[static CONFIG_
 	return 0;
 }
 
+/* node_exporter reads no file of another name, and the daemon is in no folder of its own. */
+static int set_metrics_file(struct config *c, const char *value, char why[static CONFIG_WHY])
+{
+	size_t len = strlen(value);
+
+	if (len > 0 && (value[0] != '/' || len < strlen("/x.prom") ||
+			strcmp(value + len - strlen(".prom"), ".prom") != 0)) {
+		snprintf(why, CONFIG_WHY,
+			 "metrics_file '%.40s': must be a path from / on that ends in .prom, or empty",
+			 value);
+		return -EINVAL;
+	}
+	if (len >= sizeof(c->metrics_file)) {
+		snprintf(why, CONFIG_WHY, "metrics_file '%.40s...': must be shorter than %zu bytes",
+			 value, sizeof(c->metrics_file));
+		return -ERANGE;
+	}
+	memset(c->metrics_file, 0, sizeof(c->metrics_file));
+	memcpy(c->metrics_file, value, len);
+	return 0;
+}
+
 static int set_number(struct config *c, const struct number *n, const char *value,
 		      char why[static CONFIG_WHY])
 {
-	unsigned long long number;
-	char *end;
+	uint64_t number;
 
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (!isdigit((unsigned char)value[0]) || *end || errno || number < n->least ||
-	    number > n->most) {
+	if (units_parse_number(value, n->least, n->most, &number) < 0) {
 		snprintf(why, CONFIG_WHY, "%s '%.40s': must be a number from %llu to %llu", n->key,
 			 value, (unsigned long long)n->least, (unsigned long long)n->most);
 		return -ERANGE;
@@ -78,6 +95,8 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 	if (strcmp(section, SECTION) == 0) {
 		if (strcmp(key, "mode") == 0)
 			return set_mode(c, value, why);
+		if (strcmp(key, "metrics_file") == 0)
+			return set_metrics_file(c, value, why);
 		for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 			if (strcmp(key, numbers[i].key) == 0)
 				return set_number(c, &numbers[i], value, why);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define CONFIG_WHY	160
+#define CONFIG_PATH	256
 
 /**
  * struct config - how the daemon works
@@ -16,6 +17,7 @@
  * @dead_band_percent: a setting that would change by no more is right as it is
  * @dwell_seconds: no change sooner after the last one
  * @changes_per_hour: no more changes of a device
+ * @metrics_file: where metrics are written to; empty: nowhere
  */
 struct config {
 	bool apply;
@@ -24,6 +26,7 @@ struct config {
 	uint64_t dead_band_percent;
 	uint64_t dwell_seconds;
 	uint64_t changes_per_hour;
+	char metrics_file[CONFIG_PATH];
 };
 
 extern const struct config config_default;

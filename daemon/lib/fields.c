@@ -12,7 +12,7 @@
  * fields_parse() - read JSON
  * @text: all of it; a text that goes on behind the value is no JSON
  * @len: its length
- * @why: what is wrong with it, on failure
+ * @why: what is wrong with it, on failure; else empty
  *
  * Return: the object, which is the caller's; NULL on failure.
  */
@@ -22,6 +22,7 @@ struct json_object *fields_parse(const char *text, size_t len, char why[static F
 	struct json_object *object;
 	enum json_tokener_error error;
 
+	why[0] = '\0';
 	if (!tokener) {
 		snprintf(why, FIELDS_WHY, "no memory");
 		return NULL;

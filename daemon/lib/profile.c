@@ -47,6 +47,7 @@ struct device_profile {
 	uint64_t completed[IO_KIND_MAX], completed_bytes[IO_KIND_MAX];
 	struct rate_meter rate;
 	struct histogram latency[IO_KIND_MAX];
+	uint64_t in_flight_ns;
 	struct join *join;
 
 	uint64_t rmw, rcw;
@@ -228,6 +229,7 @@ static void count_completion(struct device_profile *d, const struct trace_event 
 {
 	enum io_kind kind = io_kind(e);
 	struct join_request request;
+	uint64_t took;
 
 	if (io_is_echo(e))
 		return;
@@ -237,9 +239,11 @@ static void count_completion(struct device_profile *d, const struct trace_event 
 		d->partial++;
 		return;
 	}
+	took = e->time > request.time ? e->time - request.time : 0;
 	d->completed[kind]++;
-	histogram_add(&d->latency[kind], e->time > request.time ? e->time - request.time : 0);
+	histogram_add(&d->latency[kind], took);
 	if (kind == IO_READ || kind == IO_WRITE) {
+		d->in_flight_ns += took;
 		d->completed_bytes[kind] += request.bytes;
 		rate_add(&d->rate, request.bytes);
 	}
@@ -518,6 +522,18 @@ bool profile_find(const struct profile *p, uint32_t device, struct profile_summa
 		}
 	}
 	return false;
+}
+
+/**
+ * profile_in_flight() - how many reads and writes were under way, on average
+ * @p: the profile
+ * @device: major << 20 | minor
+ */
+double profile_in_flight(const struct profile *p, uint32_t device)
+{
+	const struct device_profile *d = find_device(p, device);
+
+	return d ? share(d->in_flight_ns, d->last - d->first) : 0;
 }
 
 /**

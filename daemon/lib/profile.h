@@ -159,6 +159,7 @@ void profile_summarise(const struct profile *p, unsigned int index, struct profi
 unsigned int profile_streams(const struct profile *p, uint32_t device,
 			     struct stream_head ret[static STREAMS_KEPT]);
 bool profile_find(const struct profile *p, uint32_t device, struct profile_summary *ret);
+double profile_in_flight(const struct profile *p, uint32_t device);
 
 const char *profile_access_name(enum profile_access access);
 const char *profile_content_name(enum profile_content content);

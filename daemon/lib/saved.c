@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "macros.h"
 #include "render.h"
@@ -36,16 +34,11 @@ static struct profile_latency latency(const struct fields *f, const char *key)
 
 static void read_device(const struct fields *f, struct profile_summary *s)
 {
-	unsigned int major, minor;
 	char text[32] = "";
-	int end = 0;
 
 	fields_text(f, "device", text, sizeof(text));
-	if (sscanf(text, "%4u:%7u%n", &major, &minor, &end) != 2 || text[end] ||
-	    major >= 1 << 12 || minor >= 1 << 20)
+	if (!trace_device_parse(text, &s->device))
 		fields_refuse(f, "\"device\" is '%s', and no pair of numbers as 254:0", text);
-	else
-		s->device = major << 20 | minor;
 }
 
 static void read_content(const struct fields *f, struct profile_summary *s)
@@ -155,6 +148,15 @@ static void read_summary(const struct fields *f, struct profile_summary *s)
 	s->confidence = share(f, "confidence");
 }
 
+static void read_devices(const struct fields *f, struct saved *saved)
+{
+	struct json_object *devices = fields_list(f, "devices", PROFILE_DEVICES_MAX);
+
+	for (size_t i = 0; devices && i < json_object_array_length(devices); i++)
+		read_summary(&(struct fields) { json_object_array_get_idx(devices, i), f->why },
+			     &saved->devices[saved->n++]);
+}
+
 /**
  * saved_render() - as it is saved
  * @saved: the profiles
@@ -177,29 +179,20 @@ struct json_object *saved_render(const struct saved *saved)
  * @ret: the profiles
  * @why: what is wrong with it, on failure
  *
- * Return: 0, -EBADMSG if something is wrong with it, or -ENOMEM.
+ * Return: 0 or -EBADMSG.
  */
 int saved_parse(const char *text, size_t len, struct saved *ret, char why[static FIELDS_WHY])
 {
-	struct json_object *object, *devices;
-	struct saved *saved;
+	struct saved saved = { .n = 0 };
+	struct fields f = { .why = why };
 
-	why[0] = '\0';
-	object = fields_parse(text, len, why);
-	if (!object)
+	f.object = fields_parse(text, len, why);
+	if (!f.object)
 		return -EBADMSG;
-	saved = calloc(1, sizeof(*saved));
-	if (!saved) {
-		json_object_put(object);
-		return -ENOMEM;
-	}
-	devices = fields_list(&(struct fields) { object, why }, "devices", PROFILE_DEVICES_MAX);
-	for (size_t i = 0; devices && i < json_object_array_length(devices) && !why[0]; i++)
-		read_summary(&(struct fields) { json_object_array_get_idx(devices, i), why },
-			     &saved->devices[saved->n++]);
-	if (!why[0])
-		*ret = *saved;
-	free(saved);
-	json_object_put(object);
-	return why[0] ? -EBADMSG : 0;
+	read_devices(&f, &saved);
+	json_object_put(f.object);
+	if (why[0])
+		return -EBADMSG;
+	*ret = saved;
+	return 0;
 }

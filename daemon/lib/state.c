@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
@@ -172,28 +171,22 @@ static void read_state(const struct fields *f, struct state *s)
  * @ret: what is known
  * @why: what is wrong with it, on failure
  *
- * Return: 0, -EBADMSG if something is wrong with it, or -ENOMEM.
+ * Return: 0 or -EBADMSG.
  */
 int state_parse(const char *text, size_t len, struct state *ret, char why[static FIELDS_WHY])
 {
-	struct json_object *object;
-	struct state *s;
+	struct state s = { .n_values = 0 };
+	struct fields f = { .why = why };
 
-	why[0] = '\0';
-	object = fields_parse(text, len, why);
-	if (!object)
+	f.object = fields_parse(text, len, why);
+	if (!f.object)
 		return -EBADMSG;
-	s = calloc(1, sizeof(*s));
-	if (!s) {
-		json_object_put(object);
-		return -ENOMEM;
-	}
-	read_state(&(struct fields) { object, why }, s);
-	if (!why[0])
-		*ret = *s;
-	free(s);
-	json_object_put(object);
-	return why[0] ? -EBADMSG : 0;
+	read_state(&f, &s);
+	json_object_put(f.object);
+	if (why[0])
+		return -EBADMSG;
+	*ret = s;
+	return 0;
 }
 
 /**

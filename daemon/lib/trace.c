@@ -325,6 +325,25 @@ void trace_decoder_finish(struct trace_decoder *d)
 }
 
 /**
+ * trace_device_parse() - "254:0"
+ * @text: major and minor number
+ * @ret: as events have it
+ *
+ * Return: whether it is a device number.
+ */
+bool trace_device_parse(const char *text, uint32_t *ret)
+{
+	unsigned int major, minor;
+	int end = 0;
+
+	if (sscanf(text, "%4u:%7u%n", &major, &minor, &end) != 2 || text[end] ||
+	    major >= 1 << 12 || minor >= 1 << 20)
+		return false;
+	*ret = major << 20 | minor;
+	return true;
+}
+
+/**
  * trace_says() - whether a message begins with a text
  * @event: of action TRACE_NOTE_MESSAGE
  * @prefix: the text

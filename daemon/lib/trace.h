@@ -115,6 +115,8 @@ static inline uint32_t trace_device_minor(uint32_t device)
 	return device & ((1u << 20) - 1);
 }
 
+bool trace_device_parse(const char *text, uint32_t *ret);
+
 enum trace_problem {
 	TRACE_SOUND,
 	TRACE_GARBAGE,		/* value: the word found where a magic should be */

@@ -27,7 +27,6 @@ static int parse(const char *text, size_t len, uint64_t *ret)
 	const char *unit;
 	char *end;
 
-	/* strtoull() would take white space and a sign. */
 	if (len == 0 || !isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;
@@ -51,6 +50,31 @@ static int parse(const char *text, size_t len, uint64_t *ret)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+/**
+ * units_parse_number() - digits and nothing else
+ * @text: what to read
+ * @least: the smallest that it may be
+ * @most: the largest that it may be
+ * @ret: the number
+ *
+ * Return: 0, -EINVAL if it is no number, -ERANGE if it is too small or too large.
+ */
+int units_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	/* strtoull() would take white space and a sign. */
+	if (!isdigit((unsigned char)text[0]) || *end)
+		return -EINVAL;
+	if (errno || number < least || number > most)
+		return -ERANGE;
+	*ret = number;
+	return 0;
 }
 
 /**

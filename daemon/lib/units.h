@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sizes and rates as people write them. KiB, MiB, GiB, TiB and the bare letters
+ * Numbers, sizes and rates as people write them. KiB, MiB, GiB, TiB and the bare letters
  * K, M, G, T (either case) are powers of 1024; kB, MB, GB, TB are powers of
  * 1000, as IEC 80000-13 has them. A rate may end in "/s".
  */
@@ -12,6 +12,7 @@
 
 #define UNITS_TEXT	32
 
+int units_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret);
 int units_parse_size(const char *text, uint64_t *ret);
 int units_parse_rate(const char *text, uint64_t *ret);
 const char *units_format_size(uint64_t bytes, char text[static UNITS_TEXT]);

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,13 @@
 
 /* A record carries the time at which it was begun, and is readable some moments later. */
 #define SETTLE_NS	20000000ull
+
+/*
+ * Who is killed leaves his trace, which is in the way of all others. So ours say whose they are:
+ * as the last sector to be traced, beyond all sectors that there are, and the process. (Of a
+ * partition that would be the whole disk; none is traced here.)
+ */
+#define OWNER_MARK	0x6673000000000000ull
 
 /* One CPU's relay file, and the file that a copy of it goes to. */
 struct relay {
@@ -106,6 +116,7 @@ static int set_up_v1(struct capture *c)
 		.act_mask = 0xffff,
 		.buf_size = BUFFER_BYTES,
 		.buf_nr = BUFFERS,
+		.end_lba = OWNER_MARK | getpid(),
 	};
 
 	if (ioctl(c->device_fd, BLKTRACE_IOC_SETUP_V1, &setup) < 0)
@@ -124,6 +135,7 @@ static int set_up_v2(struct capture *c)
 		.act_mask = 0xffff,
 		.buf_size = BUFFER_BYTES,
 		.buf_nr = BUFFERS,
+		.end_lba = OWNER_MARK | getpid(),
 	};
 
 	if (ioctl(c->device_fd, BLKTRACE_IOC_SETUP_V2, &setup) < 0)
@@ -132,10 +144,36 @@ static int set_up_v2(struct capture *c)
 	return 0;
 }
 
+/*
+ * Whether the device is traced by a process of ours that is no more; also if it had our
+ * number, as after a restart in a PID namespace: this one does not trace it yet.
+ */
+static bool is_stale(const struct capture *c)
+{
+	struct stat device;
+	uint64_t mark;
+	pid_t owner;
+
+	if (fstat(c->device_fd, &device) < 0 ||
+	    sysfs_read_number(&mark, "/sys/dev/block/%u:%u/trace/end_lba", major(device.st_rdev),
+			      minor(device.st_rdev)) != 0 ||
+	    (mark & ~(uint64_t)UINT32_MAX) != OWNER_MARK)
+		return false;
+	owner = (pid_t)(uint32_t)mark;
+	return owner == getpid() || (kill(owner, 0) < 0 && errno == ESRCH);
+}
+
 static int set_up(struct capture *c)
 {
-	int r = set_up_v2(c);
+	int r;
 
+	if (is_stale(c)) {
+		ioctl(c->device_fd, BLKTRACE_IOC_STOP);
+		if (ioctl(c->device_fd, BLKTRACE_IOC_TEARDOWN) == 0)
+			log_warning("%s: the trace that an earlier process left is taken down",
+				    c->node);
+	}
+	r = set_up_v2(c);
 	if (r == -ENOTTY)
 		r = set_up_v1(c);
 	c->set_up = r == 0;
@@ -315,38 +353,35 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 	return 0;
 }
 
-static int give_out(struct capture *c, uint64_t until, capture_event_fn fn, void *data)
+static int give_out(struct capture *c, uint64_t until, struct profile *profile)
 {
 	struct trace_event event;
 	int r;
 
 	while ((r = merge_next(c->merge, until, &event)) > 0) {
-		r = fn(&event, data);
+		r = profile_add(profile, &event);
 		if (r < 0)
-			return r;
+			break;
 	}
-	if (r < 0)
-		return log_errno(r, "the trace of %s cannot be read", c->node);
-	return 0;
+	return r < 0 ? log_errno(r, "the trace of %s cannot be read", c->node) : 0;
 }
 
 /**
  * capture_poll() - give out what has been recorded
  * @c: the capture
- * @fn: takes each event
- * @data: for @fn
+ * @profile: takes each event, in the order of time
  *
- * Return: 0 or a negative errno: -ECANCELED if somebody else ended the trace, or
- * what @fn returned. All but the latter have been logged.
+ * Return: 0 or a negative errno, which has been logged: -ECANCELED if somebody else
+ * ended the trace.
  */
-int capture_poll(struct capture *c, capture_event_fn fn, void *data)
+int capture_poll(struct capture *c, struct profile *profile)
 {
 	uint64_t now = now_ns();
 
 	if (!still_ours(c))
 		return log_errno(ECANCELED, "the trace of %s was taken down by somebody else",
 				 c->node);
-	return give_out(c, now > SETTLE_NS ? now - SETTLE_NS : 0, fn, data);
+	return give_out(c, now > SETTLE_NS ? now - SETTLE_NS : 0, profile);
 }
 
 /* v1 tells of losses by the kernel's counter alone, v2 by gaps in the sequence as well. */
@@ -366,13 +401,12 @@ static uint64_t count_lost(const struct capture *c)
 /**
  * capture_stop() - end the trace and give out the rest
  * @c: the capture
- * @fn: takes each event
- * @data: for @fn
+ * @profile: takes each event, in the order of time
  * @ret_lost: records that had no room
  *
  * Return: as capture_poll(), and -ECANCELED if somebody else had stopped the trace.
  */
-int capture_stop(struct capture *c, capture_event_fn fn, void *data, uint64_t *ret_lost)
+int capture_stop(struct capture *c, struct profile *profile, uint64_t *ret_lost)
 {
 	int stopped = 0, r;
 
@@ -385,7 +419,7 @@ int capture_stop(struct capture *c, capture_event_fn fn, void *data, uint64_t *r
 	if (ioctl(c->device_fd, BLKTRACE_IOC_STOP) < 0)
 		stopped = log_errno(errno == EINVAL ? ECANCELED : errno,
 				    "the trace of %s was stopped by somebody else", c->node);
-	r = give_out(c, UINT64_MAX, fn, data);
+	r = give_out(c, UINT64_MAX, profile);
 	*ret_lost = count_lost(c);
 	tear_down(c);
 	return r < 0 ? r : stopped;
@@ -419,39 +453,4 @@ struct capture *capture_free(struct capture *c)
 	free(c->node);
 	free(c);
 	return NULL;
-}
-
-/**
- * capture_inode() - what a trace is known by: no other has the same folder in debugfs
- * @c: the capture
- */
-uint64_t capture_inode(const struct capture *c)
-{
-	struct stat opened;
-
-	return fstat(c->dropped_fd, &opened) == 0 ? opened.st_ino : 0;
-}
-
-/**
- * capture_end_stale() - take down a trace that somebody was killed over
- * @node: of the device
- * @name: of the device, as in sysfs
- * @inode: of the trace; any other trace is left alone
- *
- * Return: whether it was there, and is no longer.
- */
-bool capture_end_stale(const char *node, const char *name, uint64_t inode)
-{
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX];
-	struct stat found;
-
-	snprintf(path, sizeof(path), DEBUGFS "/block/%s/dropped", name);
-	if (inode == 0 || stat(path, &found) < 0 || found.st_ino != inode)
-		return false;
-	fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	ioctl(fd, BLKTRACE_IOC_STOP);
-	return ioctl(fd, BLKTRACE_IOC_TEARDOWN) == 0;
 }

@@ -73,3 +73,27 @@ void log_change(const struct log_change *change)
 			"FULLSTRIPE_NEW=%llu", (unsigned long long)change->new,
 			"FULLSTRIPE_SCENARIO=%s", change->scenario, NULL);
 }
+
+/**
+ * log_verdict() - tell what a change did
+ * @verdict: that
+ *
+ * To where log_change() tells.
+ */
+void log_verdict(const struct log_verdict *verdict)
+{
+	if (!getenv("JOURNAL_STREAM")) {
+		log_warning("%s: change %llu: %s: %s", verdict->device,
+			    (unsigned long long)verdict->change, verdict->verdict,
+			    verdict->sentence);
+		return;
+	}
+	sd_journal_send("MESSAGE_ID=" EVENT_VERDICT,
+			"MESSAGE=%s: change %llu: %s: %s", verdict->device,
+			(unsigned long long)verdict->change, verdict->verdict, verdict->sentence,
+			"PRIORITY=%d", LOG_NOTICE,
+			"FULLSTRIPE_DEVICE=%s", verdict->device,
+			"FULLSTRIPE_CHANGE=%llu", (unsigned long long)verdict->change,
+			"FULLSTRIPE_VERDICT=%s", verdict->verdict,
+			"FULLSTRIPE_MEASURE=%s", verdict->measure, NULL);
+}

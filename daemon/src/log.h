@@ -11,6 +11,8 @@
 #define EVENT_ADVICE	"76f31da9769744038ff28821200a3a6e"
 #define EVENT_CHANGE	"6a362daa733a4812b6feb53fa11e25bb"
 #define EVENT_HANDS_OFF	"78d502b7064b4f26a1233014b34c7396"
+#define EVENT_VERDICT	"19b71b9db0be47ee9b68086458678e55"
+#define EVENT_TAKEN_BACK	"4a630de944aa4cf29fd51cc09778167b"
 
 /**
  * struct log_change - one setting, as fields of the journal
@@ -32,8 +34,25 @@ struct log_change {
 	const char *sentence;
 };
 
+/**
+ * struct log_verdict - what a change did, as fields of the journal
+ * @device: the device's device-mapper name
+ * @change: its number in the history
+ * @verdict: whether it did harm
+ * @measure: by which measure; empty if it did none
+ * @sentence: for people
+ */
+struct log_verdict {
+	const char *device;
+	uint64_t change;
+	const char *verdict;
+	const char *measure;
+	const char *sentence;
+};
+
 int log_errno(int error, const char *format, ...) __printf(2, 3);
 void log_warning(const char *format, ...) __printf(1, 2);
 void log_change(const struct log_change *change);
+void log_verdict(const struct log_verdict *verdict);
 
 #endif

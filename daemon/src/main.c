@@ -17,12 +17,16 @@
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "log.h"
+#include "metrics_file.h"
 #include "store.h"
 #include "sysfs.h"
 #include "watch.h"
 
 /* More than anybody has; others are said, and not watched. */
 #define WATCHES_MAX	64
+
+/* As often as anybody asks node_exporter for them, about. */
+#define METRICS_USEC	15000000ull
 
 const char *argp_program_version = "fullstriped " FULLSTRIPE_VERSION;
 
@@ -75,6 +79,7 @@ static const struct argp parser = {
  * @root: of the configuration
  * @monitor: tells of devices; the timer finds those too of which nobody tells
  * @timer: of that
+ * @metrics_timer: the next time that metrics are written
  * @n: watches
  * @watches: one for each device
  */
@@ -83,9 +88,50 @@ struct daemon {
 	const char *root;
 	sd_device_monitor *monitor;
 	sd_event_source *timer;
+	sd_event_source *metrics_timer;
 	size_t n;
 	struct watch *watches[WATCHES_MAX];
 };
+
+static int write_metrics(const struct daemon *d)
+{
+	_cleanup_free_ struct metrics_device *devices = calloc(d->n + 1, sizeof(*devices));
+	struct metrics m = {
+		.version = FULLSTRIPE_VERSION,
+		.apply = d->context.config.apply,
+		.devices = devices,
+	};
+
+	if (!devices)
+		return log_errno(ENOMEM, "%s", d->context.config.metrics_file);
+	for (size_t i = 0; i < d->n; i++)
+		if (metrics_read_device(SYSFS_ROOT, watch_name(d->watches[i]),
+					watch_metrics(d->watches[i]), &devices[m.n]) == 0)
+			m.n++;
+	return metrics_write(d->context.config.metrics_file, &m);
+}
+
+/* What failed was logged, and is tried again less often. */
+static int on_metrics(sd_event_source *source, uint64_t usec, void *data)
+{
+	struct daemon *d = data;
+	uint64_t next = METRICS_USEC;
+	int r;
+
+	(void)usec;
+	if (!d->context.config.metrics_file[0])
+		return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	if (write_metrics(d) < 0)
+		next = d->context.config.interval_seconds * 1000000;
+	r = sd_event_source_set_time_relative(source, next);
+	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static void remove_metrics(const struct daemon *d)
+{
+	if (d->context.config.metrics_file[0])
+		metrics_remove(d->context.config.metrics_file);
+}
 
 static void tell_status(const struct daemon *d)
 {
@@ -183,6 +229,7 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, 
 static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
 {
 	struct daemon *d = data;
+	struct config c;
 	struct timespec now;
 
 	(void)source;
@@ -190,10 +237,16 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *inf
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   now.tv_sec * 1000000ull + now.tv_nsec / 1000);
-	if (config_read(d->root, &d->context.config) < 0)
+	if (config_read(d->root, &c) < 0) {
 		log_warning("the configuration that was read before stays in force");
+	} else {
+		if (strcmp(c.metrics_file, d->context.config.metrics_file) != 0)
+			remove_metrics(d);
+		d->context.config = c;
+	}
 	sd_notify(0, "READY=1");
 	tell_status(d);
+	on_metrics(d->metrics_timer, 0, d);
 	return wait_interval(d);
 }
 
@@ -243,16 +296,21 @@ static int set_up(struct daemon *d)
 					       d->context.config.interval_seconds * 1000000, 0,
 					       on_interval, d);
 	if (r >= 0)
+		r = sd_event_add_time_relative(event, &d->metrics_timer, CLOCK_MONOTONIC, 0, 0,
+					       on_metrics, d);
+	if (r >= 0)
 		r = watch_for_devices(d);
 	return r < 0 ? log_errno(r, "the event loop") : 0;
 }
 
 static void tear_down(struct daemon *d)
 {
+	remove_metrics(d);
 	while (d->n > 0)
 		watch_free(d->watches[--d->n]);
 	sd_device_monitor_unref(d->monitor);
 	sd_event_source_unref(d->timer);
+	sd_event_source_unref(d->metrics_timer);
 	sd_event_unref(d->context.event);
 }
 

@@ -17,17 +17,12 @@ struct recording {
 	struct profile *profile;
 };
 
-static int take_event(const struct trace_event *event, void *data)
-{
-	return profile_add(data, event);
-}
-
 static int on_poll(sd_event_source *source, uint64_t usec, void *data)
 {
 	struct recording *recording = data;
 	int r;
 
-	r = capture_poll(recording->capture, take_event, recording->profile);
+	r = capture_poll(recording->capture, recording->profile);
 	if (r == 0)
 		r = sd_event_source_set_time(source, usec + CAPTURE_POLL_USEC);
 	if (r == 0)
@@ -104,7 +99,7 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	r = run_loop(&recording, seconds);
 	if (r < 0)
 		return r;
-	r = capture_stop(capture, take_event, profile, &lost);
+	r = capture_stop(capture, profile, &lost);
 	if (r < 0)
 		return r;
 	profile_add_lost(profile, lost);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file that is there as a whole or not at all: what was there before stays until then. */
+/*
+ * A file that is there as a whole or not at all: what was there before stays until then.
+ * It may be anywhere, several processes may write it, and it can be made again; what has
+ * to survive a crash of the machine is in the state directory, see store.h.
+ */
 #ifndef FULLSTRIPE_SAVE_H
 #define FULLSTRIPE_SAVE_H
 

@@ -238,7 +238,7 @@ int store_save(const struct store *store, const struct state *s)
 
 /**
  * store_file_name() - the file that something about a device is kept in, beside its state
- * @kind: "profile", the newest one of its workload; or "trace", the newest one that was begun
+ * @kind: "profile", the newest one of its workload; "samples", what changes are judged by
  * @device: which, as struct state has it
  * @ret: its name
  */
@@ -271,58 +271,50 @@ int store_save_profile(const struct store *store, const char *device, const stru
 }
 
 /**
- * store_save_trace() - keep what a trace of ours is known by, should it outlive us
+ * store_save_samples() - keep what changes of a device are judged by
  * @store: the directory, open for changes
  * @device: which, as struct state has it
- * @instance: which making of it
- * @inode: as capture_inode() has it
+ * @samples: the samples
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int store_save_trace(const struct store *store, const char *device, const char *instance,
-		     uint64_t inode)
+int store_save_samples(const struct store *store, const char *device,
+		       const struct samples *samples)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = samples_render(samples);
 	char name[STORE_NAME];
 	int r;
 
-	render_add_text(object, "instance", instance);
-	render_add_number(object, "inode", inode);
-	store_file_name("trace", device, name);
+	store_file_name("samples", device, name);
 	r = store_replace(store, name, object);
 	json_object_put(object);
 	return r;
 }
 
 /**
- * store_load_trace() - what the newest trace of ours is known by
+ * store_load_samples() - what changes of a device are judged by
  * @store: the directory
  * @device: which, as struct state has it
- * @instance: the making of it that is there now
- * @ret_inode: of the trace
+ * @ret: the samples; untouched on failure
  *
- * Return: 0, or -ENOENT if there was none of this making, or it is not known.
+ * Return: 0, -ENOENT if there are none, or another negative errno, which has been logged:
+ * they are made anew then.
  */
-int store_load_trace(const struct store *store, const char *device, const char *instance,
-		     uint64_t *ret_inode)
+int store_load_samples(const struct store *store, const char *device, struct samples *ret)
 {
 	_cleanup_free_ char *text = NULL;
-	char name[STORE_NAME], why[FIELDS_WHY] = "", kept[STATE_INSTANCE] = "";
-	struct json_object *object;
-	uint64_t inode;
+	char name[STORE_NAME], why[FIELDS_WHY];
 	size_t len;
+	int r;
 
-	store_file_name("trace", device, name);
-	if (store_read(store, name, &text, &len) < 0)
-		return -ENOENT;
-	object = fields_parse(text, len, why);
-	if (!object)
-		return -ENOENT;
-	fields_text(&(struct fields) { object, why }, "instance", kept, sizeof(kept));
-	inode = fields_number(&(struct fields) { object, why }, "inode", INT64_MAX);
-	json_object_put(object);
-	if (why[0] || strcmp(kept, instance) != 0)
-		return -ENOENT;
-	*ret_inode = inode;
-	return 0;
+	store_file_name("samples", device, name);
+	r = store_read(store, name, &text, &len);
+	if (r == -ENOENT)
+		return r;
+	if (r < 0)
+		return log_errno(r, "%s/%s", store->path, name);
+	r = samples_parse(text, len, ret, why);
+	if (r < 0)
+		log_warning("%s/%s is damaged: %s; it is made anew", store->path, name, why);
+	return r;
 }

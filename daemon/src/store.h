@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "lib/samples.h"
 #include "lib/saved.h"
 #include "lib/state.h"
 
@@ -37,9 +38,8 @@ int store_load(const struct store *store, const char *device, struct state *ret)
 int store_save(const struct store *store, const struct state *s);
 void store_file_name(const char *kind, const char *device, char ret[static STORE_NAME]);
 int store_save_profile(const struct store *store, const char *device, const struct saved *saved);
-int store_save_trace(const struct store *store, const char *device, const char *instance,
-		     uint64_t inode);
-int store_load_trace(const struct store *store, const char *device, const char *instance,
-		     uint64_t *ret_inode);
+int store_save_samples(const struct store *store, const char *device,
+		       const struct samples *samples);
+int store_load_samples(const struct store *store, const char *device, struct samples *ret);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "lib/units.h"
 #include "sysfs.h"
 
 static int format_path(char path[static PATH_MAX], const char *format, va_list args)
@@ -70,8 +71,7 @@ int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
  */
 int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
 {
-	char path[PATH_MAX], text[64], *end;
-	unsigned long long value;
+	char path[PATH_MAX], text[64];
 	va_list args;
 	int r;
 
@@ -83,12 +83,7 @@ int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
 	r = read_text(text, sizeof(text), path);
 	if (r < 0)
 		return r;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
-		return -EBADMSG;
-	*ret = value;
-	return 0;
+	return units_parse_number(text, 0, UINT64_MAX, ret) < 0 ? -EBADMSG : 0;
 }
 
 /**

@@ -96,17 +96,6 @@ int dm_read_table(const char *dm_name, struct dm_table_line *ret)
 	return 0;
 }
 
-/* Both dm-linear's and our own table line begin with the device below and the start on it. */
-static int parse_start(const char *params, uint64_t *ret)
-{
-	unsigned long long start;
-
-	if (sscanf(params, "%*s %llu", &start) != 1)
-		return -EBADMSG;
-	*ret = start;
-	return 0;
-}
-
 static int read_dm_name(const char *name, char ret[static TARGET_NAME])
 {
 	int r = sysfs_read_text(ret, TARGET_NAME, SYSFS_ROOT "/class/block/%s/dm/name", name);
@@ -115,29 +104,24 @@ static int read_dm_name(const char *name, char ret[static TARGET_NAME])
 }
 
 /**
- * dm_linear_start() - where a plain piece of a device begins on it
- * @name: of the piece, as in sysfs
- * @ret: sectors
+ * dm_read_table_of() - the table of a device that sysfs knows
+ * @name: as in sysfs
+ * @ret: the line
  *
- * Return: as topology_start_fn.
+ * Return: as topology_table_fn.
  */
-int dm_linear_start(const char *name, uint64_t *ret)
+int dm_read_table_of(const char *name, struct dm_table_line *ret)
 {
 	char dm_name[TARGET_NAME];
-	struct dm_table_line line;
 	int r;
 
 	r = read_dm_name(name, dm_name);
 	if (r < 0)
 		return r;
-	r = dm_read_table(dm_name, &line);
-	if (r == -EOPNOTSUPP)
-		return r;
-	if (r < 0)
+	r = dm_read_table(dm_name, ret);
+	if (r < 0 && r != -EOPNOTSUPP)
 		return log_errno(r, "the device-mapper table of %s cannot be read", dm_name);
-	if (strcmp(line.type, "linear") != 0)
-		return -EOPNOTSUPP;
-	return parse_start(line.params, ret);
+	return r;
 }
 
 /* As udev names them in /dev/disk/by-id. */
@@ -208,7 +192,7 @@ int target_find(const struct block_device *device, struct target *ret)
 				 line.type);
 	if (r < 0)
 		return log_errno(r, "the device-mapper table of %s cannot be read", t.dm_name);
-	r = parse_start(line.params, &t.lower_start);
+	r = dm_table_parse_start(&line, &t.lower_start);
 	if (r < 0)
 		return log_errno(r, "the table of %s: '%s'", t.dm_name, line.params);
 	r = sysfs_only_entry(t.lower, SYSFS_ROOT "/class/block/%s/slaves", device->name);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "lib/dm_table.h"
 #include "lib/rule.h"
 #include "lib/state.h"
 #include "sysfs.h"
@@ -44,19 +45,9 @@ struct target {
 	char instance[STATE_INSTANCE];
 };
 
-/**
- * struct dm_table_line - the table of a device that consists of one target
- * @type: of the target
- * @params: its arguments
- */
-struct dm_table_line {
-	char type[32];
-	char params[TARGET_PARAMS];
-};
-
 int block_device_find(const char *text, struct block_device *ret);
 int dm_read_table(const char *dm_name, struct dm_table_line *ret);
-int dm_linear_start(const char *name, uint64_t *ret);
+int dm_read_table_of(const char *name, struct dm_table_line *ret);
 int target_find(const struct block_device *device, struct target *ret);
 int target_read_instance(const char *name, char ret[static STATE_INSTANCE]);
 int target_read_settings(const struct target *target, struct rule_settings *ret);

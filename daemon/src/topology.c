@@ -168,38 +168,73 @@ static int read_array(const char *root, const char *name, struct topology *t)
 	return 0;
 }
 
+/* LVM's arrays are device-mapper's own. */
+static int read_dm_array(const char *name, const struct dm_table_line *line, struct topology *t)
+{
+	struct rule_array a;
+	int r;
+
+	r = dm_table_parse_raid(line, &a);
+	if (r == -EBUSY)
+		return log_errno(r, "%s is being reshaped, try again when that is over", name);
+	if (r < 0)
+		return log_errno(r, "the table of %s: '%.80s'", name, line->params);
+	a.offset_bytes = t->array.offset_bytes;
+	t->array = a;
+	snprintf(t->array_name, sizeof(t->array_name), "%s", name);
+	return 0;
+}
+
+/* As step_down(), from a device of device-mapper. */
+static int step_down_dm(const char *root, char name[static SYSFS_NAME], topology_table_fn table,
+			struct topology *t)
+{
+	struct dm_table_line line;
+	char below[SYSFS_NAME];
+	uint64_t sectors;
+	int r;
+
+	r = table(name, &line);
+	if (r < 0)
+		return r == -EOPNOTSUPP ? 0 : r;
+	if (strcmp(line.type, "raid") == 0)
+		return read_dm_array(name, &line, t);
+	if (strcmp(line.type, "linear") != 0)
+		return 0;
+	r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, name);
+	if (r == -ENOTUNIQ || r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/slaves", root, name);
+	r = dm_table_parse_start(&line, &sectors);
+	if (r < 0)
+		return log_errno(r, "the table of %s: '%.80s'", name, line.params);
+	r = add_limit(root, below, 1, t);
+	if (r < 0)
+		return r;
+	t->array.offset_bytes += sectors * SECTOR;
+	memcpy(name, below, SYSFS_NAME);
+	return 1;
+}
+
 /* One step down from @name. Return: 1 if there was one, 0 at the array or at the end. */
-static int step_down(const char *root, char name[static SYSFS_NAME], topology_start_fn start,
+static int step_down(const char *root, char name[static SYSFS_NAME], topology_table_fn table,
 		     struct topology *t)
 {
 	char below[SYSFS_NAME];
 	uint64_t sectors;
 	int r;
 
-	if (has(root, name, "partition")) {
-		r = sysfs_read_number(&sectors, "%s/class/block/%s/start", root, name);
-		if (r < 0)
-			return log_errno(r, "%s/class/block/%s/start", root, name);
-		r = disk_of(root, name, below);
-		if (r < 0)
-			return r;
-	} else if (has(root, name, "dm")) {
-		r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, name);
-		if (r == -ENOTUNIQ || r == -ENOENT)
-			return 0;
-		if (r < 0)
-			return log_errno(r, "%s/class/block/%s/slaves", root, name);
-		r = start(name, &sectors);
-		if (r == -EOPNOTSUPP)
-			return 0;
-		if (r < 0)
-			return r;
-		r = add_limit(root, below, 1, t);
-		if (r < 0)
-			return r;
-	} else {
+	if (has(root, name, "dm"))
+		return step_down_dm(root, name, table, t);
+	if (!has(root, name, "partition"))
 		return 0;
-	}
+	r = sysfs_read_number(&sectors, "%s/class/block/%s/start", root, name);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/start", root, name);
+	r = disk_of(root, name, below);
+	if (r < 0)
+		return r;
 	t->array.offset_bytes += sectors * SECTOR;
 	memcpy(name, below, SYSFS_NAME);
 	return 1;
@@ -209,15 +244,15 @@ static int step_down(const char *root, char name[static SYSFS_NAME], topology_st
  * topology_read() - find out what lies below a device
  * @root: of sysfs, usually SYSFS_ROOT
  * @name: of the device, as in /sys/class/block
- * @start: asks device-mapper
+ * @table: asks device-mapper
  * @ret: what was found
  *
  * Walks down through partitions and plain pieces of one device, as dm-linear and
- * LVM make them, to an md array. What is wrong has been logged on return.
+ * LVM make them, to an array of md or of LVM. What is wrong has been logged on return.
  *
  * Return: 0 (also if there is no array) or a negative errno.
  */
-int topology_read(const char *root, const char *name, topology_start_fn start,
+int topology_read(const char *root, const char *name, topology_table_fn table,
 		  struct topology *ret)
 {
 	_cleanup_free_ struct topology *t = calloc(1, sizeof(*t));
@@ -236,7 +271,7 @@ int topology_read(const char *root, const char *name, topology_start_fn start,
 	for (unsigned int depth = 0; !has(root, at, "md"); depth++) {
 		if (depth == DEPTH_MAX)
 			return log_errno(ELOOP, "%s: more than %d layers deep", name, DEPTH_MAX);
-		r = step_down(root, at, start, t);
+		r = step_down(root, at, table, t);
 		if (r < 0)
 			return r;
 		if (r == 0)
@@ -246,6 +281,8 @@ int topology_read(const char *root, const char *name, topology_start_fn start,
 		r = read_array(root, at, t);
 		if (r < 0)
 			return r;
+	}
+	if (t->array.level != RULE_LEVEL_NONE) {
 		r = rule_data_members(&t->array, &data);
 		if (r < 0)
 			return log_errno(r, "%s: RAID%d of %u members", at, t->array.level,

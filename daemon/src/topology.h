@@ -3,6 +3,7 @@
 #ifndef FULLSTRIPE_TOPOLOGY_H
 #define FULLSTRIPE_TOPOLOGY_H
 
+#include "lib/dm_table.h"
 #include "lib/rule.h"
 #include "sysfs.h"
 
@@ -21,15 +22,15 @@ struct topology {
 };
 
 /**
- * typedef topology_start_fn - where a device-mapper device begins on the one below it
+ * typedef topology_table_fn - the table of a device-mapper device
  * @name: as in sysfs, dm-3
- * @ret: sectors
+ * @ret: its only line
  *
- * Return: 0, -EOPNOTSUPP if it is no plain piece of one device, or another negative errno.
+ * Return: 0, -EOPNOTSUPP if it has several, or another negative errno.
  */
-typedef int (*topology_start_fn)(const char *name, uint64_t *ret);
+typedef int (*topology_table_fn)(const char *name, struct dm_table_line *ret);
 
-int topology_read(const char *root, const char *name, topology_start_fn start,
+int topology_read(const char *root, const char *name, topology_table_fn table,
 		  struct topology *ret);
 
 #endif

@@ -131,7 +131,7 @@ int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool 
 
 	r = target_read_settings(&t->target, &t->current);
 	if (r == 0)
-		r = topology_read(SYSFS_ROOT, t->target.lower, dm_linear_start, &t->topology);
+		r = topology_read(SYSFS_ROOT, t->target.lower, dm_read_table_of, &t->topology);
 	if (r < 0)
 		return r;
 	t->profile = *profile;

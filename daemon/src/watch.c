@@ -8,6 +8,9 @@
 #include "apply.h"
 #include "capture.h"
 #include "cleanup.h"
+#include "counters.h"
+#include "lib/harm.h"
+#include "lib/macros.h"
 #include "lib/pace.h"
 #include "log.h"
 #include "tuning.h"
@@ -21,7 +24,6 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * struct watch - a device
  * @context: shared with the others
  * @name: as in sysfs
- * @instance: which making of the device it is
  * @capture: its trace, while it is recorded
  * @profile: of that recording
  * @timer: the next poll while it is recorded, the next recording else
@@ -29,11 +31,15 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * @next_at: when the next one begins
  * @said: the newest plan that was told, which is not told again
  * @said_pace: and what was said of it
+ * @counted: what was counted when the recording began is known:
+ * @counters: that
+ * @samples: which making of the device it is, what it was set to at last, and what a
+ *	change is judged by
+ * @metrics: what was done and found, for others
  */
 struct watch {
 	const struct watch_context *context;
 	char name[SYSFS_NAME];
-	char instance[STATE_INSTANCE];
 	struct capture *capture;
 	struct profile *profile;
 	sd_event_source *timer;
@@ -41,6 +47,10 @@ struct watch {
 	uint64_t next_at;
 	struct plan said;
 	enum pace said_pace;
+	bool counted;
+	struct harm_counters counters;
+	struct samples samples;
+	struct metrics_watch metrics;
 };
 
 static uint64_t now_usec(const struct watch *w)
@@ -59,11 +69,6 @@ static int find_device(const struct watch *w, struct tuning **ret)
 	return tuning_new(node, ret);
 }
 
-static int take_event(const struct trace_event *event, void *data)
-{
-	return profile_add(data, event);
-}
-
 static int wake_at(struct watch *w, uint64_t usec)
 {
 	int r = sd_event_source_set_time(w->timer, usec);
@@ -77,23 +82,55 @@ static void end_recording(struct watch *w)
 	w->profile = profile_free(w->profile);
 }
 
-/* One that was left by a process that was killed would be in the way of all others. */
-static int start_trace(struct watch *w, struct tuning *t)
+static void tell_verdict(struct watch *w, const struct tuning *t, enum harm_verdict verdict,
+			 const struct harm_finding *finding, const char *sentence)
 {
-	_cleanup_(store_close) struct store store = STORE_NONE;
-	const char *id = t->target.id, *instance = t->target.instance;
-	uint64_t inode;
+	w->metrics.verdicts[verdict]++;
+	log_verdict(&(struct log_verdict) {
+		.device = t->target.dm_name,
+		.change = w->samples.harm.change,
+		.verdict = harm_verdict_name(verdict),
+		.measure = finding ? harm_measure_name(finding->measure) : "",
+		.sentence = sentence,
+	});
+}
+
+/*
+ * Recordings of other settings than these say nothing about them. Return: 1 if they are
+ * others than at last, 0 or a negative errno, which has been logged, else.
+ */
+static int see_settings(struct watch *w, const struct tuning *t)
+{
+	char settings[SAMPLES_SETTINGS];
+	bool known;
 	int r;
 
-	r = store_open(w->context->state_folder, true, &store);
-	if (r < 0)
+	r = counters_read_settings(SYSFS_ROOT, w->name, settings);
+	if (r < 0 || strcmp(settings, w->samples.settings) == 0)
 		return r;
-	if (store_load_trace(&store, id, instance, &inode) == 0 &&
-	    capture_end_stale(t->device.node, w->name, inode))
-		log_warning("%s: the trace that an earlier process left is taken down",
-			    t->target.dm_name);
-	r = capture_start(t->device.node, NULL, &w->capture);
-	return r < 0 ? r : store_save_trace(&store, id, instance, capture_inode(w->capture));
+	known = w->samples.settings[0] != '\0';
+	memcpy(w->samples.settings, settings, sizeof(settings));
+	/* It is the first look, or change_settings() did not come to look. */
+	if (!known)
+		return 0;
+	if (w->samples.harm.change != 0)
+		tell_verdict(w, t, HARM_NOT_COMPARABLE, NULL,
+			     "somebody else changed settings meanwhile");
+	w->samples.harm = (struct harm) { .change = 0 };
+	return 1;
+}
+
+/* Return: whether it is known; what is not known has been logged, and only makes no sample. */
+static bool begin_counting(struct watch *w, struct tuning *t)
+{
+	int r;
+
+	r = topology_read(SYSFS_ROOT, t->target.lower, dm_read_table_of, &t->topology);
+	if (r == 0)
+		r = see_settings(w, t);
+	if (r >= 0)
+		r = counters_read(SYSFS_ROOT, w->name, &t->topology, &w->counters);
+	return r == 0;
 }
 
 static int begin_recording(struct watch *w)
@@ -111,9 +148,11 @@ static int begin_recording(struct watch *w)
 	if (r == 0)
 		r = profile_new(&options, &w->profile);
 	if (r == 0)
-		r = start_trace(w, t);
+		r = capture_start(t->device.node, NULL, &w->capture);
 	if (r < 0)
 		end_recording(w);
+	else
+		w->counted = begin_counting(w, t);
 	return r;
 }
 
@@ -188,12 +227,135 @@ static bool is_enough(const struct tuning *t, const struct profile *profile,
 	       ret->completed > 0;
 }
 
-static int decide(struct watch *w)
+/* A recording that lacks records, and so bandwidth, is no sample; nor is one of two settings. */
+static void take_sample(struct watch *w, const struct tuning *t, uint64_t lost)
+{
+	struct harm_counters counters;
+	struct harm_sample sample;
+
+	w->metrics.pre_reads = -1;
+	if (!w->counted || see_settings(w, t) != 0 || lost > 0 ||
+	    counters_read(SYSFS_ROOT, w->name, &t->topology, &counters) < 0)
+		return;
+	if (!harm_sample(&t->profile, profile_in_flight(w->profile, t->device.device), &w->counters,
+			 &counters, &sample))
+		return;
+	harm_add(&w->samples.harm, &sample);
+	w->metrics.pre_reads = sample.values[HARM_PRE_READS];
+}
+
+static int keep_samples(const struct watch *w, const struct tuning *t)
+{
+	return store_save_samples(&t->store, t->target.id, &w->samples);
+}
+
+/*
+ * The recordings go on with what the settings become, as these are our own. That they are
+ * not known is kept first: who is killed meanwhile would take them for somebody else's.
+ */
+static int change_settings(struct watch *w, struct tuning *t, const struct transaction *change)
+{
+	int r;
+
+	w->samples.settings[0] = '\0';
+	r = keep_samples(w, t);
+	if (r == 0)
+		r = apply_run(t->target.folder, &t->store, &t->state, change);
+	counters_read_settings(SYSFS_ROOT, w->name, w->samples.settings);
+	return r;
+}
+
+static int apply(struct watch *w, struct tuning *t)
+{
+	struct transaction change;
+	int r;
+
+	r = apply_prepare(t->target.folder, &t->plan, &change);
+	if (r < 0 || change.n == 0)
+		return r;
+	harm_begin(&w->samples.harm, t->state.last_id + 1);
+	r = change_settings(w, t, &change);
+	if (r < 0) {
+		/* It was undone. */
+		harm_end(&w->samples.harm, HARM_HARMED);
+		return r;
+	}
+	w->metrics.applied++;
+	return 0;
+}
+
+static int take_back(struct watch *w, struct tuning *t, const char *why)
+{
+	struct transaction change;
+	int r;
+
+	r = apply_prepare_rollback(t->target.folder, &t->state, false, &change);
+	for (size_t i = 0; r == 0 && i < change.n; i++)
+		snprintf(change.changes[i].reason, sizeof(change.changes[i].reason),
+			 "change %llu did harm: %.200s",
+			 (unsigned long long)w->samples.harm.change, why);
+	if (r == 0 && change.n > 0)
+		r = change_settings(w, t, &change);
+	if (r < 0)
+		return r;
+	w->metrics.taken_back += change.n > 0;
+	for (size_t i = 0; i < change.n; i++)
+		log_change(&(struct log_change) {
+			.id = EVENT_TAKEN_BACK,
+			.device = t->target.dm_name,
+			.setting = change.changes[i].name,
+			.old = change.changes[i].old,
+			.new = change.changes[i].new,
+			.scenario = "harmed",
+			.sentence = change.changes[i].reason,
+		});
+	return 0;
+}
+
+static bool is_last(const struct state *s, uint64_t id)
+{
+	const struct transaction *last = state_last_applied(s);
+
+	return last && last->id == id;
+}
+
+/* Return: 1 if the change was taken back, 0 or a negative errno, which has been logged, else. */
+static int judge(struct watch *w, struct tuning *t)
+{
+	struct harm_finding finding;
+	enum harm_verdict verdict = harm_judge(&w->samples.harm, &finding);
+	char sentence[RULE_SENTENCE];
+	int r = 0;
+
+	switch (verdict) {
+	case HARM_PENDING:
+		return 0;
+	case HARM_HARMED:
+		harm_describe(&finding, sentence);
+		tell_verdict(w, t, verdict, &finding, sentence);
+		/* Who went back to advice since, or took it back, is not to be overruled. */
+		if (w->context->config.apply && is_last(&t->state, w->samples.harm.change))
+			r = take_back(w, t, sentence) ?: 1;
+		/* The next recording is another try. */
+		if (r < 0)
+			return r;
+		break;
+	case HARM_UNHARMED:
+		tell_verdict(w, t, verdict, NULL, "nothing became worse");
+		break;
+	default:
+		tell_verdict(w, t, verdict, NULL, "the workload is another one now; it stays");
+		break;
+	}
+	harm_end(&w->samples.harm, verdict == HARM_HARMED && r == 0 ? HARM_UNHARMED : verdict);
+	return r;
+}
+
+static int decide(struct watch *w, uint64_t lost)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	const struct config *c = &w->context->config;
 	struct profile_summary profile;
-	struct transaction change;
 	bool applied = false;
 	enum pace pace;
 	int r;
@@ -208,15 +370,28 @@ static int decide(struct watch *w)
 		r = tuning_decide(t, &profile, false);
 	if (r < 0)
 		return r;
+	take_sample(w, t, lost);
+	w->metrics.profile = profile;
+	w->metrics.has_profile = true;
+	w->metrics.plan = t->plan;
+	w->metrics.has_plan = true;
+	if (w->samples.harm.change != 0) {
+		r = judge(w, t);
+		keep_samples(w, t);
+		/* What was planned is of the settings that were just taken back. */
+		if (r != 0)
+			return MIN(r, 0);
+	}
 	pace = pace_decide(c, &t->plan, &t->state, time(NULL));
+	if (c->apply && pace == PACE_GO)
+		pace = pace_judgeable(&w->samples.harm);
 	if (c->apply && pace == PACE_GO) {
-		r = apply_prepare(t->target.folder, &t->plan, &change);
-		if (r == 0 && change.n > 0)
-			r = apply_run(t->target.folder, &t->store, &t->state, &change);
+		r = apply(w, t);
 		if (r < 0)
 			return r;
 		applied = true;
 	}
+	keep_samples(w, t);
 	tell(w, t, pace, applied);
 	return 0;
 }
@@ -228,14 +403,16 @@ static bool poll_recording(struct watch *w)
 	int r;
 
 	if (now_usec(w) < w->record_until) {
-		r = capture_poll(w->capture, take_event, w->profile);
+		r = capture_poll(w->capture, w->profile);
 		if (r == 0)
 			return true;
 	} else {
-		r = capture_stop(w->capture, take_event, w->profile, &lost);
+		r = capture_stop(w->capture, w->profile, &lost);
 		profile_add_lost(w->profile, lost);
+		w->metrics.recordings += r == 0;
+		w->metrics.lost += lost;
 		if (r == 0)
-			decide(w);
+			decide(w, lost);
 	}
 	end_recording(w);
 	return false;
@@ -256,8 +433,24 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 	return wake_at(w, records ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
 }
 
+/*
+ * Those of the same settings go on; see_settings() says goodbye to others. A change that was
+ * under way may have been undone meanwhile, and one that was taken back has been judged.
+ */
+static void recover_samples(struct watch *w, const struct tuning *t)
+{
+	struct samples samples;
+
+	if (store_load_samples(&t->store, t->target.id, &samples) < 0 ||
+	    strcmp(samples.instance, w->samples.instance) != 0)
+		return;
+	w->samples = samples;
+	if (!samples.settings[0] && !is_last(&t->state, samples.harm.change))
+		harm_end(&w->samples.harm, HARM_HARMED);
+}
+
 /* What another process, or this one in an earlier life, did not end. */
-static int recover(const struct watch *w, char instance[static STATE_INSTANCE])
+static int recover(struct watch *w)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	int r;
@@ -265,9 +458,10 @@ static int recover(const struct watch *w, char instance[static STATE_INSTANCE])
 	r = find_device(w, &t);
 	if (r < 0)
 		return r;
-	memcpy(instance, t->target.instance, STATE_INSTANCE);
+	memcpy(w->samples.instance, t->target.instance, STATE_INSTANCE);
 	/* A device that cannot be set now may be so later, and is watched all the same. */
-	tuning_open_state(t, w->context->state_folder, true);
+	if (tuning_open_state(t, w->context->state_folder, true) == 0)
+		recover_samples(w, t);
 	return 0;
 }
 
@@ -288,7 +482,7 @@ int watch_new(const struct watch_context *context, const char *name, struct watc
 		return log_errno(ENOMEM, "%s", name);
 	w->context = context;
 	snprintf(w->name, sizeof(w->name), "%s", name);
-	r = recover(w, w->instance);
+	r = recover(w);
 	if (r == 0) {
 		r = sd_event_add_time(context->event, &w->timer, CLOCK_MONOTONIC, 0, 0, on_timer, w);
 		if (r < 0)
@@ -336,5 +530,26 @@ bool watch_is_there(const struct watch *w)
 {
 	char instance[STATE_INSTANCE];
 
-	return target_read_instance(w->name, instance) == 0 && strcmp(instance, w->instance) == 0;
+	return target_read_instance(w->name, instance) == 0 &&
+	       strcmp(instance, w->samples.instance) == 0;
+}
+
+/**
+ * watch_name() - the device that is watched
+ * @w: the watch
+ *
+ * Return: its name in sysfs.
+ */
+const char *watch_name(const struct watch *w)
+{
+	return w->name;
+}
+
+/**
+ * watch_metrics() - what was done and found since it is watched
+ * @w: the watch
+ */
+const struct metrics_watch *watch_metrics(const struct watch *w)
+{
+	return &w->metrics;
 }

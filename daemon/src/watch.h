@@ -7,6 +7,7 @@
 #include <systemd/sd-event.h>
 
 #include "lib/config.h"
+#include "lib/metrics.h"
 
 /**
  * struct watch_context - what all watches share
@@ -26,5 +27,7 @@ int watch_new(const struct watch_context *context, const char *name, struct watc
 struct watch *watch_free(struct watch *w);
 bool watch_is_of(const struct watch *w, const char *name);
 bool watch_is_there(const struct watch *w);
+const char *watch_name(const struct watch *w);
+const struct metrics_watch *watch_metrics(const struct watch *w);
 
 #endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fullstripectl files: which files have writes outstanding, and which of them are held. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <libsmartcols/libsmartcols.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/exit_codes.h"
+#include "lib/macros.h"
+#include "lib/render.h"
+#include "lib/top.h"
+#include "lib/units.h"
+#include "lib/view.h"
+#include "src/cleanup.h"
+#include "src/log.h"
+#include "src/paths.h"
+#include "watch.h"
+
+DEFINE_CLEANUP(struct json_object *, json_object_put)
+DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
+
+/**
+ * struct files - what was listed
+ * @file: the files
+ * @n: how many
+ */
+struct files {
+	struct file_view *file;
+	size_t n;
+};
+
+static void free_files(struct files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		free(files->file[i].path);
+	free(files->file);
+}
+
+static int add_file(const struct file_view *file, void *data)
+{
+	struct files *files = data;
+	struct file_view *more = reallocarray(files->file, files->n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	more[files->n++] = *file;
+	files->file = more;
+	return 0;
+}
+
+static int add_line(struct libscols_table *table, const struct file_view *file)
+{
+	_cleanup_free_ char *whose = view_whose(file);
+	struct libscols_line *line = scols_table_new_line(table, NULL);
+	char sizes[3][UNITS_TEXT], times[2][VIEW_TEXT], count[16], name[TARGET_NAME];
+	const char * const columns[] = {
+		name, file->held ? view_time(file->wait_us, times[0]) : "-",
+		file->held ? file->over_mark ? "mark" : "flush" : "-",
+		units_format_size(file->outstanding, sizes[0]),
+		units_format_size(file->staged, sizes[1]),
+		units_format_size(file->parked_bytes, sizes[2]),
+		count, view_time(file->longest_wait_us, times[1]), whose,
+	};
+
+	if (!line || !whose)
+		return -ENOMEM;
+	watch_device_name(file->disk, name);
+	snprintf(count, sizeof(count), "%u", file->times_held);
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (scols_line_set_data(line, i, columns[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int print_table(const struct files *files)
+{
+	static const struct {
+		const char *name;
+		int flags;
+	} columns[] = {
+		{ "DEVICE", 0 }, { "HELD", SCOLS_FL_RIGHT }, { "FOR", 0 },
+		{ "OUTSTANDING", SCOLS_FL_RIGHT },
+		{ "STAGED", SCOLS_FL_RIGHT }, { "PARKED", SCOLS_FL_RIGHT },
+		{ "TIMES", SCOLS_FL_RIGHT }, { "LONGEST", SCOLS_FL_RIGHT }, { "FILE", 0 },
+	};
+	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags))
+			return -ENOMEM;
+	for (size_t i = 0; i < files->n; i++)
+		if (add_line(table, &files->file[i]) < 0)
+			return -ENOMEM;
+	return scols_print_table(table);
+}
+
+static int print_json(const struct files *files)
+{
+	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < files->n; i++) {
+		struct json_object *file = view_file_json(&files->file[i]);
+		char name[TARGET_NAME];
+
+		watch_device_name(files->file[i].disk, name);
+		render_add_text(file, "device", name);
+		json_object_array_add(list, file);
+	}
+	json_object_object_add(o, "files", list);
+	puts(render_text(o));
+	return 0;
+}
+
+static int show(struct link *link, const struct watch *watch)
+{
+	_cleanup_(free_files) struct files files = { 0 };
+	int r;
+
+	r = link_list_files(link, watch_disk(watch), add_file, &files);
+	if (r < 0)
+		return r;
+	r = paths_find(files.file, files.n);
+	if (r < 0)
+		return log_errno(r, "/proc");
+	top_sort_files(files.file, files.n);
+	r = watch->json ? print_json(&files) : print_table(&files);
+	return r < 0 ? log_errno(r, "files") : 0;
+}
+
+int verb_files(int argc, char **argv)
+{
+	struct watch watch;
+
+	if (watch_parse(&watch, "Show the files that have writes outstanding on the fullstripe devices, or on DEV, and which of them are held because it is too much.",
+			argc, argv) < 0)
+		return EXIT_FAILED;
+	return watch_run(&watch, show) < 0 ? EXIT_FAILED : EXIT_DONE;
+}

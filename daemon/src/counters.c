@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "counters.h"
+#include "disk_stat.h"
+#include "lib/macros.h"
+#include "log.h"
+
+/* All that may make a difference; Documentation/ABI/testing/sysfs-block-dm-fullstripe. */
+static const char * const settings[] = {
+	"stripe_bytes", "cluster_bytes", "high_water_bytes", "low_water_bytes",
+	"file_high_water_bytes", "file_low_water_bytes", "hold_ms", "seek_bytes", "streams",
+	"read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+};
+
+/* What lies between the device and the array has one user at each level, or there are others. */
+static bool is_shared(const char *root, const char *array)
+{
+	char holder[SYSFS_NAME];
+
+	return sysfs_only_entry(holder, "%s/class/block/%s/holders", root, array) == -ENOTUNIQ;
+}
+
+static int read_array(const char *root, const struct topology *t, struct harm_counters *c)
+{
+	uint64_t sectors;
+	char action[32];
+	int r;
+
+	r = sysfs_read_text(action, sizeof(action), "%s/class/block/%s/md/sync_action", root,
+			    t->array_name);
+	if (r == 0)
+		r = sysfs_read_number(&c->degraded, "%s/class/block/%s/md/degraded", root,
+				      t->array_name);
+	/* RAID0 has neither: there is nothing to keep in step. */
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/md", root, t->array_name);
+	c->busy = strcmp(action, "idle") != 0 && strcmp(action, "frozen") != 0;
+	c->has_members = rule_parity_members(t->array.level) > 0 && !is_shared(root, t->array_name);
+	if (!c->has_members)
+		return 0;
+	r = disk_stat_read_members(root, t->array_name, &sectors);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/slaves", root, t->array_name);
+	c->members_read = sectors * SECTOR_BYTES;
+	return 0;
+}
+
+/**
+ * counters_read() - what was counted up to now
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the fullstripe device, as in /sys/class/block
+ * @topology: what lies below it
+ * @ret: the counters
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int counters_read(const char *root, const char *name, const struct topology *topology,
+		  struct harm_counters *ret)
+{
+	struct harm_counters c = { .busy = false };
+	const struct {
+		const char *attribute;
+		uint64_t *value;
+	} stats[] = {
+		{ "staged_read_bytes", &c.staged_read },
+		{ "prefetch_hit_bytes", &c.prefetch_hit },
+		{ "prefetched_bytes", &c.prefetched },
+	};
+	struct disk_stat stat;
+	int r;
+
+	r = disk_stat_read(root, name, &stat);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s/stat", root, name);
+	c.read = stat.read_sectors * SECTOR_BYTES;
+	c.written = stat.written_sectors * SECTOR_BYTES;
+	for (size_t i = 0; i < ARRAY_SIZE(stats); i++) {
+		r = sysfs_read_number(stats[i].value, "%s/class/block/%s/fullstripe/stats/%s", root,
+				      name, stats[i].attribute);
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/fullstripe/stats/%s", root, name,
+					 stats[i].attribute);
+	}
+	r = topology->array_name[0] ? read_array(root, topology, &c) : 0;
+	if (r < 0)
+		return r;
+	*ret = c;
+	return 0;
+}
+
+/**
+ * counters_read_settings() - all that a device is set to, to compare
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the device, as in /sys/class/block
+ * @ret: the values; equal texts are equal settings
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int counters_read_settings(const char *root, const char *name,
+			   char ret[static SAMPLES_SETTINGS])
+{
+	char text[SAMPLES_SETTINGS];
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		char value[32];
+		int r = sysfs_read_text(value, sizeof(value), "%s/class/block/%s/fullstripe/%s",
+					root, name, settings[i]);
+
+		if (r < 0)
+			return log_errno(r, "%s/class/block/%s/fullstripe/%s", root, name,
+					 settings[i]);
+		/* 13 of them, and each takes less than its part of the room. */
+		len += snprintf(text + len, sizeof(text) - len, "%s ", value);
+	}
+	memcpy(ret, text, len + 1);
+	return 0;
+}
