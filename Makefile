@@ -8,15 +8,25 @@
 #   sudo make bench     the goals W1 to W9 and R1 to R4, measured beside raw md
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
-#   sudo make install   module, programs and man pages
+#   sudo make install uninstall [DESTDIR=DIR] [PREFIX=/usr/local] [KVER=RELEASE]
+#                       programs, man pages, service, and the module for KVER
+#   sudo make install-programs install-dkms     the module by dkms, which follows kernel updates
+#   make deb            Debian packages, in build/deb
 #   make lint docs clean
 #
 # Each part has a Makefile of its own. Results are in build/, kernels in .cache/.
 
+include version.mk
 KVERS := $(or $(KVER),$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))))
+ifneq ($(word 2,$(DESTDIR) $(PREFIX)),$(if $(DESTDIR),$(PREFIX)))
+$(error DESTDIR and PREFIX must have no blanks)
+endif
+DKMS = $(DESTDIR)/usr/src/fullstripe-$(FULLSTRIPE_VERSION)
 
 .PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
-	demo bench lint docs install clean
+	demo bench lint docs clean \
+	install install-modules install-programs install-dkms dkms-source \
+	uninstall uninstall-modules uninstall-programs uninstall-dkms deb
 
 all: modules daemon
 
@@ -71,9 +81,50 @@ lint:
 docs:
 	$(MAKE) -C daemon O=$(CURDIR)/build/daemon man
 
-install: all
+install: install-modules install-programs
+
+install-modules: modules
 	set -e; for kver in $(KVERS); do $(MAKE) -C kmod KVER=$$kver install; done
+
+install-programs:
 	$(MAKE) -C daemon O=$(CURDIR)/build/daemon install
+	$(MAKE) -C udev install
+
+# What dkms(8) builds the module from.
+dkms-source:
+	rm -rf $(DKMS)
+	mkdir -p $(DKMS)
+	cp -r $(addprefix kmod/,Kbuild $(filter-out Kbuild Kconfig Makefile,$(notdir $(wildcard kmod/*)))) $(DKMS)
+	sed 's/#MODULE_VERSION#/$(FULLSTRIPE_VERSION)/' dkms.conf >$(DKMS)/dkms.conf
+
+install-dkms: dkms-source
+	$(if $(DESTDIR),$(error dkms builds for this machine: install-dkms takes no DESTDIR; dkms-source does))
+	[ -z "$$(dkms status fullstripe/$(FULLSTRIPE_VERSION))" ] || dkms remove fullstripe/$(FULLSTRIPE_VERSION) --all
+	dkms add fullstripe/$(FULLSTRIPE_VERSION)
+	set -e; for kver in $(KVERS); do dkms install fullstripe/$(FULLSTRIPE_VERSION) -k $$kver; done
+
+uninstall: uninstall-modules uninstall-programs
+
+uninstall-modules:
+	set -e; for kver in $(KVERS); do $(MAKE) -C kmod KVER=$$kver uninstall; done
+
+# What install makes, elsewhere, says what is to be removed; all but the configuration.
+uninstall-programs:
+	set -e; made=$$(mktemp -d); trap 'rm -rf "$$made"' EXIT; \
+	$(MAKE) install-programs DESTDIR="$$made"; \
+	(cd "$$made" && find . ! -type d ! -path './etc/*' -printf '$(DESTDIR)/%P\0') | xargs -0 rm -f
+
+uninstall-dkms:
+	dkms remove fullstripe/$(FULLSTRIPE_VERSION) --all
+	rm -rf $(DKMS)
+
+# Of the files that git knows, as they are, in a folder that has nothing else.
+deb:
+	rm -rf build/deb
+	mkdir -p build/deb/fullstripe-$(FULLSTRIPE_VERSION)
+	git ls-files -z | tar -c --null -T - | tar -x -C build/deb/fullstripe-$(FULLSTRIPE_VERSION)
+	cd build/deb/fullstripe-$(FULLSTRIPE_VERSION) && dpkg-buildpackage -us -uc
+	ls build/deb/*.deb
 
 clean:
 	rm -rf build
