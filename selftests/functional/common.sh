@@ -20,6 +20,20 @@ stat() {
 	cat "$(rig_sysfs fs0)/stats/$1"
 }
 
+# is NAME VALUE: whether one of them is that.
+is() {
+	[[ $(stat "$1") == "$2" ]]
+}
+
+# until_true COMMAND...: waits for it to succeed, for 10 s.
+until_true() {
+	local tries=200
+	until "$@"; do
+		((--tries)) || return 1
+		sleep 0.05
+	done
+}
+
 # slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
 # as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
 slow_lower() {

@@ -125,7 +125,7 @@ tap_is "$(property StatusText)" "1 device watched, mode advise" "its status says
 
 configure auto
 tap_check "it is reloaded" control reload fullstriped
-tap_check "it sets the device, from inside of its unit" eventually 20 is_setting stripe_bytes 262144
+tap_check "it sets the device after five recordings, from inside of its unit" eventually 40 is_setting stripe_bytes 262144
 tap_check "and says so" eventually 10 is_event $CHANGE stripe_bytes "fs0 131072 262144"
 
 # Nothing under way, or what is set here would be part of it.

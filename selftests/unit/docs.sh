@@ -97,7 +97,7 @@ if [[ -x $programs/fullstripectl && -x $programs/fullstriped ]]; then
 	mapfile -t verbs < <("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )')
 fi
 
-tap_plan $((${#pages[@]} + 10 + 2 * ${#verbs[@]} + 3 + 3))
+tap_plan $((${#pages[@]} + 10 + 2 * ${#verbs[@]} + 4 + 3))
 
 for page in "${pages[@]}"; do
 	name="${page#"$top/"} is well-formed"
@@ -130,6 +130,7 @@ if [[ ! $built ]]; then
 	tap_skip "fullstripectl: its man page has its verbs" "the programs are not built"
 	tap_skip "fullstripectl: its man page has its options" "the programs are not built"
 	for name in "the verbs are completed" "and those of fullstriped" "and the kinds of pictures" \
+		"and what top sorts by" \
 		"fullstriped: its man page has its options"; do
 		tap_skip "$name" "the programs are not built"
 	done
@@ -151,5 +152,7 @@ for verb in "${verbs[@]}"; do
 done
 tap_is "$(completed "$programs/fullstriped" --s)" --state-dir "and those of fullstriped"
 tap_is "$(completed "$programs/fullstripectl" plot --kind seek-)" seek-distance "and the kinds of pictures"
+tap_is "$(completed "$programs/fullstripectl" top --sort '' | paste -sd ' ')" \
+	"$(sed -n 's/^\t\[TOP_BY_.*\] = "\(.*\)",$/\1/p' "$top/daemon/lib/top.c" | paste -sd ' ')" "and what top sorts by"
 has_options fullstriped "$programs/fullstriped" -- "$man/fullstriped.8.rst" OPTIONS
 tap_done

@@ -26,7 +26,22 @@ configured() {
 	status=$?
 }
 
-tap_plan 9
+# eventually COMMAND...: whether it succeeds within five seconds.
+eventually() {
+	local tries
+	for ((tries = 0; tries < 50; tries++)); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# not_in WANTED HAVE: what of the first list, a word a line, is not in the second.
+not_in() {
+	comm -23 <(sort -u <<<"$1") <(sort -u <<<"$2")
+}
+
+tap_plan 16
 if command -v systemd-analyze >/dev/null; then
 	tap_check "the unit is right" systemd-analyze verify --man=no --recursive-errors=no "$dir/fullstriped.service"
 	tap_check "its exposure is 2.5 or less" systemd-analyze security --offline=yes --threshold=25 \
@@ -46,6 +61,29 @@ tap_is "$status $(grep -c 'a.conf:2: \[fullstriped\] colour' "$dir/said")" "78 1
 "$daemon" --root "$dir" extra >/dev/null 2>&1
 tap_is $? 2 "an argument is exit status 2"
 
+# Without a device there are metrics of the daemon itself.
+prom=$dir/fullstripe.prom
+printf '%s\n' '[fullstriped]' "metrics_file = $prom" >"$dir/etc/fullstripe/fullstriped.conf.d/a.conf"
+"$daemon" --root "$dir" --state-dir "$dir/state" >"$dir/said" 2>&1 &
+tap_check "metrics are written" eventually test -e "$prom"
+tap_is "$(grep -c '^fullstripe_daemon_info{version="[^"]*",mode="advise"} 1$' "$prom") $(stat -c %a "$prom")" "1 644" \
+	"all may read them"
+sed -i "s,$prom,$dir/other.prom," "$dir/etc/fullstripe/fullstriped.conf.d/a.conf"
+kill -HUP $!
+tap_check "a reload moves them" eventually test -e "$dir/other.prom" -a ! -e "$prom"
+kill -TERM $!
+wait $!
+tap_is "$? $(ls "$dir"/*.prom* 2>/dev/null)" "0 " "and they go with the daemon"
+
+metrics=$(grep -oP '"\Kfullstripe_\w+(?=",)' "$top/daemon/lib/metrics.c")
+documented=$(grep ^fullstripe_ "$man" | grep -oP 'fullstripe_\w+')
+tap_is "$(not_in "${metrics:-none}" "$documented")" '' "the man page has each metric"
+tap_is "$(not_in "$documented" "$metrics")" '' "and no other"
+stats=$(grep -oP '^(STAT\(|static struct kobj_attribute stat_)\K\w+' "$top/kmod/sysfs.c" | sed 's,^,stats/,')
+keys=$(grep -oP '^\t\t"\K[a-z_]+(?=",$)' "$top/kmod/settings.c")
+tap_is "$(not_in "${stats:-none}"$'\n'"${keys:-none}" "$(grep -oP '^\t\{ "\K[a-z_/]+(?=")' "$top/daemon/lib/metrics.c")"$'\nmode')" '' \
+	"each counter and each setting of a device is a metric"
+
 ids=$(grep -oP 'EVENT_\w+\t"\K\w+' "$top/daemon/src/log.h")
 missing=''
 for id in $ids; do
@@ -54,7 +92,7 @@ done
 tap_is "${ids:+found}$missing" found "the man page has each MESSAGE_ID"
 keys=$(grep -oP '^\t\{ "\K[a-z_]+' "$top/daemon/lib/config.c")
 missing=''
-for key in $keys mode; do
+for key in $keys mode metrics_file; do
 	grep -qx "$key" "$man" || missing+=" $key"
 done
 tap_is "${keys:+found}$missing" found "and each key"

@@ -223,6 +223,49 @@ struct profile *new_profile(void)
 	return p;
 }
 
+struct series *new_series(uint64_t origin, uint64_t stripe_bytes)
+{
+	struct series *s;
+
+	assert_int_equal(series_new(&(struct series_options) {
+		.device = DEVICE,
+		.origin = origin,
+		.stripe_bytes = stripe_bytes,
+	}, &s), 0);
+	return s;
+}
+
+void add_event(struct series *s, enum trace_action action, uint64_t time, uint32_t categories,
+	       uint64_t sector, uint32_t bytes)
+{
+	assert_int_equal(series_add(s, &(struct trace_event) {
+		.action = action,
+		.categories = categories,
+		.time = time,
+		.sector = sector,
+		.bytes = bytes,
+		.device = DEVICE,
+	}), 0);
+}
+
+static void add_to_series(void *series, const struct trace_event *e)
+{
+	struct series *s = series;
+
+	if (!s->options.device) {
+		s->options.device = e->device;
+		s->options.origin = e->time;
+	}
+	assert_int_equal(series_add(s, e), 0);
+}
+
+void add_recorded(const char *name, struct series *s)
+{
+	s->options.device = 0;
+	take_recorded(name, add_to_series, s);
+	series_finish(s);
+}
+
 char root[64];
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 
 #include "lib/profile.h"
+#include "lib/series.h"
 #include "lib/trace.h"
 
 /* Whose add_io()'s requests are. */
@@ -48,6 +49,12 @@ const char *vector_text(struct json_object *vector, const char *key);
 void add_io(struct profile *p, uint64_t time, uint32_t categories, uint64_t offset, uint32_t bytes);
 struct profile_summary summary_of(struct profile *p);
 struct profile *new_profile(void);
+
+/* A device over time: of DEVICE, event by event; or of the first device of a recording, to its end. */
+struct series *new_series(uint64_t origin, uint64_t stripe_bytes);
+void add_event(struct series *s, enum trace_action action, uint64_t time, uint32_t categories,
+	       uint64_t sector, uint32_t bytes);
+void add_recorded(const char *name, struct series *s);
 
 /* A folder of plain files that stands for one of sysfs, for the time of one test. */
 #define in_root(test)	cmocka_unit_test_setup_teardown(test, make_root, remove_root)

@@ -4,11 +4,8 @@
  * device's in sysfs, with a state directory beside it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -22,7 +19,11 @@
 
 static char state_folder[96];
 
-/* As two_changes() plans them. */
+/* Open, and loaded from, while a test runs. */
+static struct store store;
+static struct state s;
+
+/* As two_values plans them. */
 #define OLD_HOLD	5000
 #define NEW_HOLD	100
 #define OLD_STREAMS	128
@@ -36,24 +37,31 @@ static const struct plan two_values = {
 	},
 };
 
-static struct store open_store(void)
+/* What another process finds now. */
+static void load(void)
 {
-	struct store store;
+	memset(&s, 0xa5, sizeof(s));
+	assert_int_equal(store_load(&store, SUBJECT, &s), 0);
+	state_see_instance(&s, "this making");
+}
 
+static int open_store(void **state)
+{
+	if (make_root(state) < 0)
+		return -1;
 	snprintf(state_folder, sizeof(state_folder), "%s/state", root);
 	assert_int_equal(store_open(state_folder, true, &store), 0);
-	return store;
+	load();
+	return 0;
 }
 
-static struct state *load(const struct store *store)
+static int close_store(void **state)
 {
-	struct state *s = calloc(1, sizeof(*s));
-
-	assert_non_null(s);
-	assert_int_equal(store_load(store, SUBJECT, s), 0);
-	state_see_instance(s, "this making");
-	return s;
+	store_close(&store);
+	return remove_root(state);
 }
+
+#define in_store(test)	cmocka_unit_test_setup_teardown(test, open_store, close_store)
 
 static void put_old(void)
 {
@@ -66,7 +74,7 @@ static bool is(uint64_t hold, uint64_t streams)
 	return value_of("hold_ms") == hold && value_of("streams") == streams;
 }
 
-static struct transaction prepared(const struct state *s, bool force)
+static struct transaction prepared(bool force)
 {
 	struct plan plan = two_values;
 	struct transaction t;
@@ -75,109 +83,110 @@ static struct transaction prepared(const struct state *s, bool force)
 		assert_int_equal(sysfs_read_number(&plan.items[i].old, "%s/%s", root,
 						   plan.items[i].attribute), 0);
 	if (!force)
-		state_mark_foreign(s, &plan);
+		state_mark_foreign(&s, &plan);
 	assert_int_equal(apply_prepare(root, &plan, &t), 0);
 	return t;
 }
 
-static void apply_two(const struct store *store, struct state *s)
+static void apply_two(void)
 {
-	const struct transaction t = prepared(s, false);
+	const struct transaction t = prepared(false);
 
 	assert_int_equal(t.n, 2);
-	assert_int_equal(apply_run(root, store, s, &t), 0);
+	assert_int_equal(apply_run(root, &store, &s, &t), 0);
+}
+
+/* Return: how many values were taken back. */
+static size_t roll_back(bool force)
+{
+	struct transaction t;
+
+	assert_int_equal(apply_prepare_rollback(root, &s, force, &t), 0);
+	assert_int_equal(apply_run(root, &store, &s, &t), 0);
+	return t.n;
+}
+
+/* Begun by a process that was killed when it had come to these values. */
+static void kill_at(const char *hold, const char *streams)
+{
+	struct transaction t;
+
+	put_old();
+	t = prepared(true);
+	state_begin(&s, &t, 1);
+	assert_int_equal(store_save(&store, &s), 0);
+	put("hold_ms", hold);
+	put("streams", streams);
+	load();
+	assert_true(s.under_way);
 }
 
 static void test_apply_and_rollback(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
 	struct transaction t;
 
 	(void)state;
 	put_old();
-	assert_int_equal(apply_prepare_rollback(root, s, false, &t), -ENODATA);
-	apply_two(&store, s);
+	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
+	apply_two();
 	assert_true(is(NEW_HOLD, NEW_STREAMS));
-	free(s);
 
-	/* What another process finds. */
-	s = load(&store);
-	assert_false(s->under_way);
-	assert_int_equal(s->n_history, 1);
-	assert_int_equal(s->history[0].outcome, OUTCOME_DONE);
-	assert_int_equal(s->history[0].id, 1);
-	assert_string_equal(s->history[0].changes[0].reason, "because");
-	t = prepared(s, false);
+	load();
+	assert_false(s.under_way);
+	assert_int_equal(s.n_history, 1);
+	assert_int_equal(s.history[0].outcome, OUTCOME_DONE);
+	assert_int_equal(s.history[0].id, 1);
+	assert_string_equal(s.history[0].changes[0].reason, "because");
+	t = prepared(false);
 	assert_int_equal(t.n, 0);
 
-	assert_int_equal(apply_prepare_rollback(root, s, false, &t), 0);
-	assert_int_equal(apply_run(root, &store, s, &t), 0);
+	assert_int_equal(roll_back(false), 2);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
-	assert_int_equal(s->history[0].outcome, OUTCOME_TAKEN_BACK);
-	assert_int_equal(apply_prepare_rollback(root, s, false, &t), -ENODATA);
-	free(s);
-	store_close(&store);
+	assert_int_equal(s.history[0].outcome, OUTCOME_TAKEN_BACK);
+	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
 }
 
 /* What is right is not written, and makes no entry. */
 static void test_what_is_right(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
 	struct transaction t;
 
 	(void)state;
 	put("hold_ms", "100");
 	put("streams", "128");
-	t = prepared(s, false);
+	t = prepared(false);
 	assert_int_equal(t.n, 1);
 	assert_string_equal(t.changes[0].name, "streams");
 	assert_int_equal(t.changes[0].old, OLD_STREAMS);
-	free(s);
-	store_close(&store);
 }
 
 static void test_foreign_write(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
 	struct transaction t;
 
 	(void)state;
 	put_old();
-	apply_two(&store, s);
+	apply_two();
 	put("hold_ms", "777");
-	t = prepared(s, false);
+	t = prepared(false);
 	assert_int_equal(t.n, 0);
-	t = prepared(s, true);
+	t = prepared(true);
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.changes[0].old, 777);
 
 	/* Taken back is only what is ours. */
-	assert_int_equal(apply_prepare_rollback(root, s, false, &t), 0);
-	assert_int_equal(t.n, 1);
-	assert_int_equal(apply_run(root, &store, s, &t), 0);
+	assert_int_equal(roll_back(false), 1);
 	assert_true(is(777, OLD_STREAMS));
-	free(s);
-	store_close(&store);
 }
 
 static void test_forced_rollback(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
-	struct transaction t;
-
 	(void)state;
 	put_old();
-	apply_two(&store, s);
+	apply_two();
 	put("hold_ms", "777");
-	assert_int_equal(apply_prepare_rollback(root, s, true, &t), 0);
-	assert_int_equal(apply_run(root, &store, s, &t), 0);
+	assert_int_equal(roll_back(true), 2);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
-	free(s);
-	store_close(&store);
 }
 
 /*
@@ -187,8 +196,6 @@ static void test_forced_rollback(void **state)
  */
 static void test_refused_is_undone(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
 	struct transaction t = { .kind = TRANSACTION_APPLY };
 	char path[128];
 
@@ -199,14 +206,12 @@ static void test_refused_is_undone(void **state)
 	transaction_add(&t, "hold_ms", OLD_HOLD, NEW_HOLD);
 	transaction_add(&t, "streams", OLD_STREAMS, NEW_STREAMS);
 	transaction_add(&t, "clamped", value_of("clamped"), 1 << 20);
-	assert_int_equal(apply_run(root, &store, s, &t), -EIO);
+	assert_int_equal(apply_run(root, &store, &s, &t), -EIO);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
-	assert_false(s->under_way);
-	assert_int_equal(s->history[0].outcome, OUTCOME_UNDONE);
-	assert_int_equal(s->n_values, 0);
-	assert_int_equal(apply_prepare_rollback(root, s, false, &t), -ENODATA);
-	free(s);
-	store_close(&store);
+	assert_false(s.under_way);
+	assert_int_equal(s.history[0].outcome, OUTCOME_UNDONE);
+	assert_int_equal(s.n_values, 0);
+	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
 }
 
 /* Where the process was killed: each value is old or new, or somebody else's. */
@@ -226,61 +231,32 @@ static void test_recover(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct store store = open_store();
-		struct state *s = load(&store);
-		struct transaction t;
-		size_t n = s->n_history;
+		size_t n = s.n_history;
 
-		put_old();
-		t = prepared(s, true);
-		state_begin(s, &t, 1);
-		assert_int_equal(store_save(&store, s), 0);
-		put("hold_ms", cases[i].hold);
-		put("streams", cases[i].streams);
-		free(s);
-		store_close(&store);
-
-		store = open_store();
-		s = load(&store);
-		assert_true(s->under_way);
-		assert_int_equal(apply_recover(root, &store, s), 0);
-		assert_false(s->under_way);
+		kill_at(cases[i].hold, cases[i].streams);
+		assert_int_equal(apply_recover(root, &store, &s), 0);
+		assert_false(s.under_way);
 		assert_true(is(cases[i].hold_after, cases[i].streams_after));
-		free(s);
-		s = load(&store);
-		assert_int_equal(s->n_history, n + 1);
-		assert_int_equal(s->history[n].outcome, cases[i].outcome);
-		assert_true(s->history[n].interrupted);
-		free(s);
-		store_close(&store);
+		load();
+		assert_int_equal(s.n_history, n + 1);
+		assert_int_equal(s.history[n].outcome, cases[i].outcome);
+		assert_true(s.history[n].interrupted);
 	}
 }
 
 /* It can neither be done nor taken back: it stays under way, and is taken back later. */
 static void test_recover_later(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
-	struct transaction t = { .kind = TRANSACTION_APPLY };
-
 	(void)state;
-	put_old();
-	t = prepared(s, false);
-	state_begin(s, &t, 1);
-	assert_int_equal(store_save(&store, s), 0);
-	put("hold_ms", "100");
-	put("streams", "nonsense");
-	assert_int_equal(apply_recover(root, &store, s), -EBADMSG);
-	free(s);
-	s = load(&store);
-	assert_true(s->under_way);
-	assert_true(s->now.undoing);
+	kill_at("100", "nonsense");
+	assert_int_equal(apply_recover(root, &store, &s), -EBADMSG);
+	load();
+	assert_true(s.under_way);
+	assert_true(s.now.undoing);
 	put("streams", "128");
-	assert_int_equal(apply_recover(root, &store, s), 0);
+	assert_int_equal(apply_recover(root, &store, &s), 0);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
-	assert_int_equal(s->history[0].outcome, OUTCOME_UNDONE);
-	free(s);
-	store_close(&store);
+	assert_int_equal(s.history[0].outcome, OUTCOME_UNDONE);
 }
 
 /* With the stripe width come those that the device moves, to be brought back. */
@@ -319,123 +295,81 @@ static void test_corrupt_is_set_aside(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct store store = open_store();
-		struct state *s;
-
 		put(STATE_PATH, texts[i]);
-		s = load(&store);
-		assert_int_equal(s->n_history, 0);
-		assert_string_equal(s->device, SUBJECT);
+		load();
+		assert_int_equal(s.n_history, 0);
+		assert_string_equal(s.device, SUBJECT);
 		assert_false(is_there(STATE_PATH));
 		assert_true(is_there(STATE_PATH ".corrupt"));
-		free(s);
-		store_close(&store);
 	}
 }
 
 /* Who only looks neither trusts it nor touches it. */
 static void test_corrupt_is_refused(void **state)
 {
-	struct store store = open_store();
-	struct state *s = calloc(1, sizeof(*s));
-
 	(void)state;
 	store_close(&store);
 	put(STATE_PATH, "nonsense");
 	assert_int_equal(store_open(state_folder, false, &store), 0);
-	assert_int_equal(store_load(&store, SUBJECT, s), -EUCLEAN);
+	assert_int_equal(store_load(&store, SUBJECT, &s), -EUCLEAN);
 	assert_true(is_there(STATE_PATH));
-	store_close(&store);
-	free(s);
 }
 
 /* Of another device, though it has this one's name. */
 static void test_state_of_another(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
 	struct json_object *object;
 
 	(void)state;
-	snprintf(s->device, sizeof(s->device), "dm-name-other");
-	object = state_render(s);
+	snprintf(s.device, sizeof(s.device), "dm-name-other");
+	object = state_render(&s);
 	put(STATE_PATH, render_text(object));
 	json_object_put(object);
-	free(s);
-	s = load(&store);
+	load();
 	assert_true(is_there(STATE_PATH ".corrupt"));
-	free(s);
-	store_close(&store);
 }
 
 /* What a crash left of the file that was being written is no harm. */
 static void test_left_over_temporary(void **state)
 {
-	struct store store = open_store();
-	struct state *s = load(&store);
-
 	(void)state;
 	put(STATE_PATH ".new", "{ \"version\": 1, \"dev");
 	put_old();
-	apply_two(&store, s);
+	apply_two();
 	assert_false(is_there(STATE_PATH ".new"));
-	free(s);
-	s = load(&store);
-	assert_int_equal(s->n_history, 1);
-	free(s);
-	store_close(&store);
-}
-
-/* Known is only the trace of this making of the device, from a file that is sound. */
-static void test_trace_is_known(void **state)
-{
-	struct store store = open_store();
-	uint64_t inode = 0;
-
-	(void)state;
-	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), -ENOENT);
-	assert_int_equal(store_save_trace(&store, SUBJECT, "this making", 77), 0);
-	assert_int_equal(store_load_trace(&store, SUBJECT, "another", &inode), -ENOENT);
-	assert_int_equal(inode, 0);
-	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), 0);
-	assert_int_equal(inode, 77);
-	put("state/trace-" SUBJECT ".json", "{ \"instance\": \"this making\", \"inode\": \"77\" }");
-	assert_int_equal(store_load_trace(&store, SUBJECT, "this making", &inode), -ENOENT);
-	store_close(&store);
+	load();
+	assert_int_equal(s.n_history, 1);
 }
 
 static void test_no_folder_is_nothing_known(void **state)
 {
-	struct state *s = calloc(1, sizeof(*s));
-	struct store store;
 	char path[96];
 
 	(void)state;
+	s.last_id = 7;
+	store_close(&store);
 	snprintf(path, sizeof(path), "%s/none", root);
 	assert_int_equal(store_open(path, false, &store), 0);
-	assert_int_equal(store_load(&store, SUBJECT, s), 0);
-	assert_int_equal(s->last_id, 0);
-	store_close(&store);
-	free(s);
+	assert_int_equal(store_load(&store, SUBJECT, &s), 0);
+	assert_int_equal(s.last_id, 0);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		in_root(test_apply_and_rollback),
-		in_root(test_what_is_right),
-		in_root(test_foreign_write),
-		in_root(test_forced_rollback),
-		in_root(test_refused_is_undone),
-		in_root(test_recover),
-		in_root(test_recover_later),
-		in_root(test_followers_are_noted),
-		in_root(test_corrupt_is_set_aside),
-		in_root(test_corrupt_is_refused),
-		in_root(test_state_of_another),
-		in_root(test_left_over_temporary),
-		in_root(test_trace_is_known),
-		in_root(test_no_folder_is_nothing_known),
+		in_store(test_apply_and_rollback),
+		in_store(test_what_is_right),
+		in_store(test_foreign_write),
+		in_store(test_forced_rollback),
+		in_store(test_refused_is_undone),
+		in_store(test_recover),
+		in_store(test_recover_later),
+		in_store(test_followers_are_noted),
+		in_store(test_corrupt_is_set_aside),
+		in_store(test_corrupt_is_refused),
+		in_store(test_state_of_another),
+		in_store(test_left_over_temporary),
+		in_store(test_no_folder_is_nothing_known),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, NULL, NULL);

@@ -187,29 +187,6 @@ static void test_log_axis(void **state)
 	chart_free(c);
 }
 
-static void add(struct series *s, enum trace_action action, uint64_t time, uint32_t categories,
-		uint64_t sector, uint32_t bytes)
-{
-	assert_int_equal(series_add(s, &(struct trace_event) {
-		.action = action,
-		.categories = categories,
-		.time = time,
-		.sector = sector,
-		.bytes = bytes,
-		.device = DEVICE,
-	}), 0);
-}
-
-static struct series *new_series(void)
-{
-	struct series *s;
-
-	assert_int_equal(series_new(&(struct series_options) {
-		.device = DEVICE, .stripe_bytes = 64 * KIB,
-	}, &s), 0);
-	return s;
-}
-
 static struct chart *draw(const char *kind, const struct series *s)
 {
 	const struct plot_kind *k = plot_kind_find(kind);
@@ -221,14 +198,14 @@ static struct chart *draw(const char *kind, const struct series *s)
 /* Two writes of a row each, one above the other, and a read over both of them. */
 static void test_seek_plot(void **state)
 {
-	struct series *s = new_series();
+	struct series *s = new_series(0, 64 * KIB);
 	struct chart *c;
 	char *svg, *table;
 
 	(void)state;
-	add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1600, 4 * KIB);
-	add(s, TRACE_QUEUE, 512, BLKTRACE_WRITE, 1608, 4 * KIB);
-	add(s, TRACE_QUEUE, 2047, BLKTRACE_READ, 1600, 8 * KIB);
+	add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1600, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 512, BLKTRACE_WRITE, 1608, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 2047, BLKTRACE_READ, 1600, 8 * KIB);
 	series_finish(s);
 	c = draw("seek", s);
 	svg = text_of(c, chart_svg);
@@ -262,17 +239,17 @@ static void test_kinds(void **state)
 		{ "seeks", "<td>1</td>" },
 		{ "stripe-fill", "<td>40 %</td><td>20 %</td>" },
 	};
-	struct series *s = new_series();
+	struct series *s = new_series(0, 64 * KIB);
 
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
-		add(s, TRACE_QUEUE, i * 100 * MS, BLKTRACE_WRITE, i * 32, 16 * KIB);
-		add(s, TRACE_COMPLETE, (i * 100 + 10) * MS, BLKTRACE_WRITE, i * 32, 16 * KIB);
+		add_event(s, TRACE_QUEUE, i * 100 * MS, BLKTRACE_WRITE, i * 32, 16 * KIB);
+		add_event(s, TRACE_COMPLETE, (i * 100 + 10) * MS, BLKTRACE_WRITE, i * 32, 16 * KIB);
 	}
-	add(s, TRACE_QUEUE, 900 * MS, BLKTRACE_WRITE, 128, 128 * KIB);
-	add(s, TRACE_COMPLETE, 910 * MS, BLKTRACE_WRITE, 128, 128 * KIB);
+	add_event(s, TRACE_QUEUE, 900 * MS, BLKTRACE_WRITE, 128, 128 * KIB);
+	add_event(s, TRACE_COMPLETE, 910 * MS, BLKTRACE_WRITE, 128, 128 * KIB);
 	while (s->width < 1000 * MS)
-		add(s, TRACE_NOTE_MESSAGE, s->width * SERIES_BUCKETS, 0, 0, 0);
+		add_event(s, TRACE_NOTE_MESSAGE, s->width * SERIES_BUCKETS, 0, 0, 0);
 	series_finish(s);
 	/* The first bucket has everything in it: as if it were a second */
 	s->width = 1000 * MS;
@@ -296,7 +273,7 @@ static void test_kinds(void **state)
 /* Nothing was recorded: no kind draws anything, and none fails. */
 static void test_empty(void **state)
 {
-	struct series *s = new_series();
+	struct series *s = new_series(0, 64 * KIB);
 
 	(void)state;
 	series_finish(s);
@@ -307,31 +284,16 @@ static void test_empty(void **state)
 	series_free(s);
 }
 
-static void add_recorded(void *series, const struct trace_event *e)
-{
-	struct series *s = series;
-
-	if (!s->options.device) {
-		s->options.device = e->device;
-		s->options.origin = e->time;
-	}
-	assert_int_equal(series_add(s, e), 0);
-}
-
 /* Real ones, one above the other; and as files, which have their own style. */
 static void test_recordings(void **state)
 {
-	struct series *before = new_series(), *after = new_series();
+	struct series *before = new_series(0, 64 * KIB), *after = new_series(0, 64 * KIB);
 	const struct plot_subject subjects[] = { { "before <1>", before }, { "after", after } };
 	unsigned int drawn = 0;
 
 	(void)state;
-	before->options.device = 0;
-	after->options.device = 0;
-	take_recorded("linux-6.12-v1/md0", add_recorded, before);
-	take_recorded("linux-7.2-v2/md0", add_recorded, after);
-	series_finish(before);
-	series_finish(after);
+	add_recorded("linux-6.12-v1/md0", before);
+	add_recorded("linux-7.2-v2/md0", after);
 	for (unsigned int i = 0; plot_kind_at(i); i++) {
 		const struct plot_kind *kind = plot_kind_at(i);
 		struct chart *c = kind->draw(kind, subjects, ARRAY_SIZE(subjects));

@@ -25,6 +25,29 @@ static void test_keys(void **state)
 	assert_int_equal(c.record_seconds, 86400);
 	assert_int_equal(config_set(&c, "fullstriped", "dead_band_percent", "0", why), 0);
 	assert_int_equal(c.dead_band_percent, 0);
+	assert_int_equal(config_set(&c, "fullstriped", "metrics_file", "/a/longer/b.prom", why), 0);
+	assert_int_equal(config_set(&c, "fullstriped", "metrics_file", "/b.prom", why), 0);
+	assert_string_equal(c.metrics_file, "/b.prom");
+	assert_int_equal(config_set(&c, "fullstriped", "metrics_file", "", why), 0);
+	assert_string_equal(c.metrics_file, "");
+}
+
+/* A path has room for 255 bytes. */
+static void test_long_path(void **state)
+{
+	struct config c = config_default;
+	char why[CONFIG_WHY] = "", path[CONFIG_PATH + 1];
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[0] = '/';
+	memcpy(path + CONFIG_PATH - 5, ".prom", 6);
+	assert_int_equal(config_set(&c, "fullstriped", "metrics_file", path, why), -ERANGE);
+	assert_non_null(strstr(why, "shorter than 256 bytes"));
+	assert_memory_equal(&c, &config_default, sizeof(c));
+	memcpy(path + CONFIG_PATH - 6, ".prom", 6);
+	assert_int_equal(config_set(&c, "fullstriped", "metrics_file", path, why), 0);
+	assert_string_equal(c.metrics_file, path);
 }
 
 static void test_keys_refused(void **state)
@@ -42,6 +65,10 @@ static void test_keys_refused(void **state)
 		{ "fullstriped", "dwell_seconds", "99999999999999999999", "dwell_seconds", -ERANGE },
 		{ "fullstriped", "dead_band_percent", "101", "from 0 to 100", -ERANGE },
 		{ "fullstriped", "changes_per_hour", "0", "from 1 to", -ERANGE },
+		{ "fullstriped", "metrics_file", "b/a.prom", "metrics_file 'b/a.prom': must be", -EINVAL },
+		{ "fullstriped", "metrics_file", "/a.txt", "ends in .prom", -EINVAL },
+		{ "fullstriped", "metrics_file", "/.prom", "ends in .prom", -EINVAL },
+		{ "fullstriped", "metrics_file", "/", "ends in .prom", -EINVAL },
 		{ "fullstriped", "colour", "red", "[fullstriped] colour", -ENOENT },
 		{ "", "mode", "auto", "[] mode", -ENOENT },
 	};
@@ -198,6 +225,15 @@ static void test_taken_back(void **state)
 	s->history[1].kind = TRANSACTION_ROLLBACK;
 	transaction_add(&s->history[1], "cluster_bytes", 2000, 1000);
 	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_TAKEN_BACK);
+	/* The next recording gives not quite the same. */
+	plan.items[0].new = 2200;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_TAKEN_BACK);
+	plan.items[0].new = 2201;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_GO);
+	plan.items[0].scenario = SCENARIO_STRIPE_OF_ARRAY;
+	plan.items[0].new = 2200;
+	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_GO);
+	plan.items[0].scenario = SCENARIO_BANDWIDTH_RULE;
 	plan.items[0].new = 3000;
 	assert_int_equal(pace_decide(&config_default, &plan, s, 10000), PACE_GO);
 	plan.items[0].new = 2000;
@@ -207,10 +243,24 @@ static void test_taken_back(void **state)
 	free(s);
 }
 
+/* No change is made that nobody could judge, or while another one is being judged. */
+static void test_judgeable(void **state)
+{
+	struct harm h = { .n_before = HARM_SAMPLES - 1 };
+
+	(void)state;
+	assert_int_equal(pace_judgeable(&h), PACE_SAMPLES);
+	h.n_before = HARM_SAMPLES;
+	assert_int_equal(pace_judgeable(&h), PACE_GO);
+	harm_begin(&h, 1);
+	assert_int_equal(pace_judgeable(&h), PACE_JUDGED);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_long_path),
 		cmocka_unit_test(test_keys_refused),
 		in_root(test_no_files),
 		in_root(test_which_file_counts),
@@ -218,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_dead_band),
 		cmocka_unit_test(test_dwell_and_budget),
 		cmocka_unit_test(test_taken_back),
+		cmocka_unit_test(test_judgeable),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);

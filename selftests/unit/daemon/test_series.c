@@ -12,31 +12,6 @@
 #define US	1000ull
 #define MS	1000000ull
 
-static struct series *new_series(uint64_t origin, uint64_t stripe_bytes)
-{
-	struct series *s;
-
-	assert_int_equal(series_new(&(struct series_options) {
-		.device = DEVICE,
-		.origin = origin,
-		.stripe_bytes = stripe_bytes,
-	}, &s), 0);
-	return s;
-}
-
-static void add(struct series *s, enum trace_action action, uint64_t time, uint32_t categories,
-		uint64_t sector, uint32_t bytes)
-{
-	assert_int_equal(series_add(s, &(struct trace_event) {
-		.action = action,
-		.categories = categories,
-		.time = time,
-		.sector = sector,
-		.bytes = bytes,
-		.device = DEVICE,
-	}), 0);
-}
-
 static struct series_bucket sum_of(const struct series *s)
 {
 	struct series_bucket sum = { .seeks = 0 };
@@ -100,9 +75,9 @@ static void test_one_io(void **state)
 	struct series_bucket sum;
 
 	(void)state;
-	add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1000, 8 * KIB);
 	assert_int_equal(s->in_flight, 1);
-	add(s, TRACE_COMPLETE, 300 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_COMPLETE, 300 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
 	series_finish(s);
 	sum = sum_of(s);
 	assert_int_equal(s->width, 2048);
@@ -152,8 +127,8 @@ static void test_stripes(void **state)
 		struct series *s = new_series(0, 96 * KIB);
 		struct series_bucket sum;
 
-		add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, cases[i].sector, cases[i].bytes);
-		add(s, TRACE_QUEUE, 0, BLKTRACE_READ, cases[i].sector, cases[i].bytes);
+		add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, cases[i].sector, cases[i].bytes);
+		add_event(s, TRACE_QUEUE, 0, BLKTRACE_READ, cases[i].sector, cases[i].bytes);
 		sum = sum_of(s);
 		assert_int_equal(sum.written, cases[i].bytes);
 		assert_int_equal(sum.touched, cases[i].touched);
@@ -168,12 +143,12 @@ static void test_seek_distances(void **state)
 	uint64_t others = 0;
 
 	(void)state;
-	add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1000, 8 * 512);
-	add(s, TRACE_QUEUE, 1, BLKTRACE_WRITE, 1008, 8 * 512);	/* goes on */
-	add(s, TRACE_QUEUE, 2, BLKTRACE_READ, 1017, 8 * 512);	/* 1 up */
-	add(s, TRACE_QUEUE, 3, BLKTRACE_READ, 2025, 8 * 512);	/* 1000 up */
-	add(s, TRACE_QUEUE, 4, BLKTRACE_WRITE, 2025, 8 * 512);	/* 8 back */
-	add(s, TRACE_QUEUE, 5, BLKTRACE_WRITE, 0, 8 * 512);	/* 2033 back */
+	add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 1000, 8 * 512);
+	add_event(s, TRACE_QUEUE, 1, BLKTRACE_WRITE, 1008, 8 * 512);	/* goes on */
+	add_event(s, TRACE_QUEUE, 2, BLKTRACE_READ, 1017, 8 * 512);	/* 1 up */
+	add_event(s, TRACE_QUEUE, 3, BLKTRACE_READ, 2025, 8 * 512);	/* 1000 up */
+	add_event(s, TRACE_QUEUE, 4, BLKTRACE_WRITE, 2025, 8 * 512);	/* 8 back */
+	add_event(s, TRACE_QUEUE, 5, BLKTRACE_WRITE, 0, 8 * 512);	/* 2033 back */
 	assert_int_equal(s->forward[0], 1);
 	assert_int_equal(s->forward[1], 1);
 	assert_int_equal(s->forward[11], 1);
@@ -193,23 +168,23 @@ static void test_requests(void **state)
 	struct series_bucket sum;
 
 	(void)state;
-	add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 0, 4 * KIB);
-	add(s, TRACE_QUEUE, 10 * US, BLKTRACE_WRITE, 8, 4 * KIB);
-	add(s, TRACE_BACK_MERGE, 10 * US, BLKTRACE_WRITE, 8, 4 * KIB);
-	add(s, TRACE_QUEUE, 15 * US, BLKTRACE_WRITE, 1000, 16 * KIB);
+	add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 0, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 10 * US, BLKTRACE_WRITE, 8, 4 * KIB);
+	add_event(s, TRACE_BACK_MERGE, 10 * US, BLKTRACE_WRITE, 8, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 15 * US, BLKTRACE_WRITE, 1000, 16 * KIB);
 	assert_false(s->by_request);
-	add(s, TRACE_ISSUE, 20 * US, BLKTRACE_WRITE, 0, 8 * KIB);
+	add_event(s, TRACE_ISSUE, 20 * US, BLKTRACE_WRITE, 0, 8 * KIB);
 	assert_true(s->by_request);
 	assert_int_equal(s->in_flight, 1);
-	add(s, TRACE_ISSUE, 21 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
-	add(s, TRACE_REQUEUE, 22 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_ISSUE, 21 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_REQUEUE, 22 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
 	assert_int_equal(s->in_flight, 1);
-	add(s, TRACE_ISSUE, 25 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
-	add(s, TRACE_COMPLETE, 60 * US, BLKTRACE_WRITE, 0, 8 * KIB);
-	add(s, TRACE_COMPLETE, 70 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
-	add(s, TRACE_ISSUE, 75 * US, BLKTRACE_WRITE, 1016, 8 * KIB);
-	add(s, TRACE_COMPLETE, 85 * US, BLKTRACE_WRITE, 1016, 8 * KIB);
-	add(s, TRACE_COMPLETE, 86 * US, BLKTRACE_WRITE | BLKTRACE_SYNC, 1016, 0);
+	add_event(s, TRACE_ISSUE, 25 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_COMPLETE, 60 * US, BLKTRACE_WRITE, 0, 8 * KIB);
+	add_event(s, TRACE_COMPLETE, 70 * US, BLKTRACE_WRITE, 1000, 8 * KIB);
+	add_event(s, TRACE_ISSUE, 75 * US, BLKTRACE_WRITE, 1016, 8 * KIB);
+	add_event(s, TRACE_COMPLETE, 85 * US, BLKTRACE_WRITE, 1016, 8 * KIB);
+	add_event(s, TRACE_COMPLETE, 86 * US, BLKTRACE_WRITE | BLKTRACE_SYNC, 1016, 0);
 	series_finish(s);
 
 	sum = sum_of(s);
@@ -235,10 +210,10 @@ static void test_out_of_order(void **state)
 	struct series *s = new_series(5 * MS, 0);
 
 	(void)state;
-	add(s, TRACE_QUEUE, 6 * MS, BLKTRACE_READ, 0, 4 * KIB);
-	add(s, TRACE_QUEUE, 4 * MS, BLKTRACE_READ, 8, 4 * KIB);
-	add(s, TRACE_COMPLETE, 3 * MS, BLKTRACE_READ, 0, 4 * KIB);
-	add(s, TRACE_COMPLETE, 7 * MS, BLKTRACE_READ, 8, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 6 * MS, BLKTRACE_READ, 0, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 4 * MS, BLKTRACE_READ, 8, 4 * KIB);
+	add_event(s, TRACE_COMPLETE, 3 * MS, BLKTRACE_READ, 0, 4 * KIB);
+	add_event(s, TRACE_COMPLETE, 7 * MS, BLKTRACE_READ, 8, 4 * KIB);
 	series_finish(s);
 	assert_int_equal(s->end, 2 * MS);
 	assert_int_equal(sum_of(s).completed[SERIES_READ], 2);
@@ -253,10 +228,10 @@ static void test_ends_of_the_world(void **state)
 	struct series *s = new_series(0, 3 * 64 * KIB);
 
 	(void)state;
-	add(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 0, UINT32_MAX);
-	add(s, TRACE_QUEUE, UINT64_MAX / 2, BLKTRACE_WRITE, UINT64_MAX - 8, 4 * KIB);
-	add(s, TRACE_QUEUE, UINT64_MAX, BLKTRACE_READ, UINT64_MAX, UINT32_MAX);
-	add(s, TRACE_COMPLETE, UINT64_MAX, BLKTRACE_WRITE, UINT64_MAX - 8, 4 * KIB);
+	add_event(s, TRACE_QUEUE, 0, BLKTRACE_WRITE, 0, UINT32_MAX);
+	add_event(s, TRACE_QUEUE, UINT64_MAX / 2, BLKTRACE_WRITE, UINT64_MAX - 8, 4 * KIB);
+	add_event(s, TRACE_QUEUE, UINT64_MAX, BLKTRACE_READ, UINT64_MAX, UINT32_MAX);
+	add_event(s, TRACE_COMPLETE, UINT64_MAX, BLKTRACE_WRITE, UINT64_MAX - 8, 4 * KIB);
 	series_finish(s);
 	assert_int_equal(series_n_buckets(s), SERIES_BUCKETS);
 	assert_int_equal(s->seeks->low, 0);
@@ -265,7 +240,7 @@ static void test_ends_of_the_world(void **state)
 	assert_int_equal(cells_of(s, SERIES_READ), 0);
 	assert_int_equal(sum_of(s).completed[SERIES_WRITE], 1);
 	assert_int_equal(s->forward[65] + s->forward[64], 1);
-	add(s, TRACE_QUEUE, UINT64_MAX, BLKTRACE_READ, 0, 512);
+	add_event(s, TRACE_QUEUE, UINT64_MAX, BLKTRACE_READ, 0, 512);
 	assert_int_equal(s->backward[65], 1);
 	series_free(s);
 }
@@ -360,10 +335,10 @@ static void test_model(void **state)
 				io->sector = ios[k - 1].sector + ios[k - 1].bytes / 512;
 			io->bytes = 512 << random_below(10);
 			io->write = random_below(2);
-			add(s, TRACE_QUEUE, io->begin, io->write ? BLKTRACE_WRITE : BLKTRACE_READ,
-			    io->sector, io->bytes);
-			add(s, TRACE_COMPLETE, io->end, io->write ? BLKTRACE_WRITE : BLKTRACE_READ,
-			    io->sector, io->bytes);
+			add_event(s, TRACE_QUEUE, io->begin,
+				  io->write ? BLKTRACE_WRITE : BLKTRACE_READ, io->sector, io->bytes);
+			add_event(s, TRACE_COMPLETE, io->end,
+				  io->write ? BLKTRACE_WRITE : BLKTRACE_READ, io->sector, io->bytes);
 		}
 		series_finish(s);
 		check_time(s, ios, N);
@@ -371,17 +346,6 @@ static void test_model(void **state)
 		series_free(s);
 		seed = keep_seed;
 	}
-}
-
-static void add_recorded(void *series, const struct trace_event *e)
-{
-	struct series *s = series;
-
-	if (!s->options.device) {
-		s->options.device = e->device;
-		s->options.origin = e->time;
-	}
-	assert_int_equal(series_add(s, e), 0);
 }
 
 /* What the profile tells of them, see test_profile.c; here too it adds up. */
@@ -404,9 +368,7 @@ static void test_recordings(void **state)
 		struct series_bucket sum;
 		uint64_t q2c;
 
-		s->options.device = 0;
-		take_recorded(cases[i].name, add_recorded, s);
-		series_finish(s);
+		add_recorded(cases[i].name, s);
 		sum = sum_of(s);
 		assert_int_equal(sum.completed[SERIES_READ], cases[i].reads);
 		assert_int_equal(sum.completed[SERIES_WRITE], cases[i].writes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What touches the system, on a folder of plain files that stands for sysfs:
- * the walk down to an array, and attributes.
+ * the walk down to an array, attributes, and what was counted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "lib/dm_table.h"
+#include "lib/macros.h"
+#include "src/counters.h"
 #include "src/sysfs.h"
 #include "src/topology.h"
 
@@ -66,17 +69,30 @@ static void put_array(const char *level, const char *members, const char *chunk,
 	}
 }
 
-static int no_dm(const char *name, uint64_t *ret)
+static int no_dm(const char *name, struct dm_table_line *ret)
 {
 	(void)name;
 	(void)ret;
 	return -EOPNOTSUPP;
 }
 
-static int dm_at_2056(const char *name, uint64_t *ret)
+static int dm_at_2056(const char *name, struct dm_table_line *ret)
 {
 	assert_string_equal(name, "dm-3");
-	*ret = 2056;
+	*ret = (struct dm_table_line) { .type = "linear", .params = "253:1 2056" };
+	return 0;
+}
+
+/* A piece, 1280 sectors in, of LVM's array of five. */
+static int dm_of_lvm(const char *name, struct dm_table_line *ret)
+{
+	if (strcmp(name, "dm-4") == 0)
+		*ret = (struct dm_table_line) { .type = "linear", .params = "253:3 1280" };
+	else
+		*ret = (struct dm_table_line) {
+			.type = "raid",
+			.params = "raid5_ls 3 128 region_size 1024 5 253:5 253:6 253:7 253:8 253:9 253:10 253:11 253:12 253:13 253:14",
+		};
 	return 0;
 }
 
@@ -174,6 +190,71 @@ static void test_raid10_copies(void **state)
 	free(t);
 }
 
+/* The members of LVM's arrays are devices as others; those for metadata count as well. */
+static void test_lvm(void **state)
+{
+	struct topology *t = calloc(1, sizeof(*t));
+
+	(void)state;
+	put_disk("dm-4", NULL, "1280");
+	put_attribute("dm-4", "dm/name", "piece");
+	put_disk("dm-3", NULL, "1280");
+	put_attribute("dm-3", "dm/name", "vg-lv");
+	put_slave("dm-4", "dm-3");
+	put_disk("sda", NULL, "1280");
+	put_disk("sdb", NULL, "1280");
+	put_slave("dm-3", "sda");
+	put_slave("dm-3", "sdb");
+	assert_int_equal(topology_read(root, "dm-4", dm_of_lvm, t), 0);
+	assert_string_equal(t->array_name, "dm-3");
+	assert_int_equal(t->array.level, 5);
+	assert_int_equal(t->array.members, 5);
+	assert_int_equal(t->array.chunk_bytes, 65536);
+	assert_int_equal(t->array.offset_bytes, 1280 * 512);
+	assert_int_equal(t->n_limits, 4);
+	assert_int_equal(t->limits[3].share, 4);
+	free(t);
+}
+
+static void test_lvm_tables(void **state)
+{
+	static const struct {
+		const char *params;
+		int result, level;
+		unsigned int members, copies;
+		uint64_t chunk;
+	} cases[] = {
+		{ "raid6_zr 1 128 4 - 8:0 - 8:16 - 8:32 - 8:48", 0, 6, 4, 0, 65536 },
+		{ "raid4 2 64 nosync 3 - 8:0 - 8:16 - 8:32", 0, 4, 3, 0, 32768 },
+		{ "raid0_meta 1 128 2 - 8:0 - 8:16", 0, 0, 2, 0, 65536 },
+		{ "raid1 2 0 nosync 2 - 8:0 - 8:16", 0, 1, 2, 0, 0 },
+		{ "raid10 4 128 region_size 8 nosync 4 - - - -", 0, 10, 4, 2, 65536 },
+		{ "raid10 3 128 raid10_copies 3 6 -", 0, 10, 6, 3, 65536 },
+		{ "raid5_ls 3 128 delta_disks 1 5 -", -EBUSY, 0, 0, 0, 0 },
+		{ "raid5_ls 5 128 nosync", -EBADMSG, 0, 0, 0, 0 },
+		{ "raid10 3 128 raid10_copies", -EBADMSG, 0, 0, 0, 0 },
+		{ "raid5_ls 1 128", -EBADMSG, 0, 0, 0, 0 },
+		{ "raid5_ls 0 3 -", -EBADMSG, 0, 0, 0, 0 },
+		{ "raid50 1 128 4 -", -EBADMSG, 0, 0, 0, 0 },
+		{ "", -EBADMSG, 0, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct dm_table_line line = { .type = "raid" };
+		struct rule_array a = { .level = 77 };
+
+		snprintf(line.params, sizeof(line.params), "%s", cases[i].params);
+		assert_int_equal(dm_table_parse_raid(&line, &a), cases[i].result);
+		assert_int_equal(a.level, cases[i].result ? 77 : cases[i].level);
+		if (cases[i].result == 0) {
+			assert_int_equal(a.members, cases[i].members);
+			assert_int_equal(a.copies, cases[i].copies);
+			assert_int_equal(a.chunk_bytes, cases[i].chunk);
+		}
+	}
+}
+
 /* What is no plain piece of one device ends the walk, and is no array. */
 static void test_dm_of_several(void **state)
 {
@@ -240,6 +321,97 @@ static void test_attributes(void **state)
 	assert_string_equal(text, "12");
 }
 
+/* A device on an array of two members, one of which is a partition. */
+static struct topology put_counters(void)
+{
+	struct topology t = { .array.level = 5, .array_name = "md0" };
+
+	put_attribute("dm-0", "stat", "5 0 2048 9 7 0 8192 3 0 4 12 0 0 0 0 0 0");
+	put_attribute("dm-0", "fullstripe/stats/staged_read_bytes", "111");
+	put_attribute("dm-0", "fullstripe/stats/prefetch_hit_bytes", "222");
+	put_attribute("dm-0", "fullstripe/stats/prefetched_bytes", "333");
+	put_attribute("md0", "md/sync_action", "idle");
+	put_attribute("md0", "md/degraded", "0");
+	put_slave("md0", "sda");
+	put_slave("md0", "sdb1");
+	put_attribute("sda", "stat", "     100        0      10       0        0        0       99        0");
+	put_attribute("sdb1", "stat", "100 0 20 0 0 0 99 0");
+	put_attribute("md0", "holders/dm-0/there", "");
+	return t;
+}
+
+static void test_counters(void **state)
+{
+	const struct topology t = put_counters(), none = { .array.level = RULE_LEVEL_NONE };
+	struct harm_counters c;
+
+	(void)state;
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_int_equal(c.read, 2048 * 512);
+	assert_int_equal(c.written, 8192 * 512);
+	assert_int_equal(c.staged_read, 111);
+	assert_int_equal(c.prefetch_hit, 222);
+	assert_int_equal(c.prefetched, 333);
+	assert_true(c.has_members);
+	assert_int_equal(c.members_read, 30 * 512);
+	assert_false(c.busy);
+	assert_int_equal(c.degraded, 0);
+	assert_int_equal(counters_read(root, "dm-0", &none, &c), 0);
+	assert_false(c.has_members);
+}
+
+static void test_counters_of_array(void **state)
+{
+	struct topology t = put_counters();
+	struct harm_counters c;
+
+	(void)state;
+	put_attribute("md0", "md/sync_action", "recover");
+	put_attribute("md0", "md/degraded", "1");
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_true(c.busy);
+	assert_int_equal(c.degraded, 1);
+	/* Without parity nothing is read for writes. */
+	t.array.level = 10;
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_true(c.busy);
+	assert_false(c.has_members);
+	t.array.level = 6;
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_true(c.has_members);
+	/* What others have the members read is not known. */
+	put_attribute("md0", "holders/dm-1/there", "");
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_false(c.has_members);
+	put_attribute("dm-0", "stat", "5 0");
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), -EBADMSG);
+}
+
+static void test_settings(void **state)
+{
+	static const char * const names[] = {
+		"stripe_bytes", "cluster_bytes", "high_water_bytes", "low_water_bytes",
+		"file_high_water_bytes", "file_low_water_bytes", "hold_ms", "seek_bytes", "streams",
+		"read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+	};
+	char before[SAMPLES_SETTINGS] = "", after[SAMPLES_SETTINGS] = "";
+	char attribute[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(attribute, sizeof(attribute), "fullstripe/%s", names[i]);
+		put_attribute("dm-0", attribute, "18446744073709551615");
+	}
+	assert_int_equal(counters_read_settings(root, "dm-0", before), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(attribute, sizeof(attribute), "fullstripe/%s", names[i]);
+		put_attribute("dm-0", attribute, "1");
+		assert_int_equal(counters_read_settings(root, "dm-0", after), 0);
+		assert_string_not_equal(before, after);
+		memcpy(before, after, sizeof(before));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -248,9 +420,14 @@ int main(void)
 		in_root(test_offsets_add_up),
 		in_root(test_members_on_partitions),
 		in_root(test_raid10_copies),
+		in_root(test_lvm),
+		cmocka_unit_test(test_lvm_tables),
 		in_root(test_dm_of_several),
 		in_root(test_arrays_refused),
 		in_root(test_attributes),
+		in_root(test_counters),
+		in_root(test_counters_of_array),
+		in_root(test_settings),
 	};
 
 	return cmocka_run_group_tests_name("system", tests, NULL, NULL);

@@ -663,6 +663,24 @@ static void test_merge_error(void **state)
 	merge_free(m);
 }
 
+static void test_device_number(void **state)
+{
+	static const char * const wrong[] = {
+		"", "254", "254:", ":3", "254:3x", "254:3:1", "4096:0", "1:1048576", "dm-3",
+	};
+	uint32_t device = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(trace_device_parse(wrong[i], &device));
+	assert_int_equal(device, 7);
+	assert_true(trace_device_parse("254:3", &device));
+	assert_int_equal(device, DEVICE);
+	assert_true(trace_device_parse("4095:1048575", &device));
+	assert_int_equal(trace_device_major(device), 4095);
+	assert_int_equal(trace_device_minor(device), 1048575);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -684,6 +702,7 @@ int main(void)
 		cmocka_unit_test(test_merge_ties),
 		cmocka_unit_test(test_merge_live),
 		cmocka_unit_test(test_merge_error),
+		cmocka_unit_test(test_device_number),
 	};
 
 	return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

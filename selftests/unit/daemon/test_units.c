@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sizes and rates as people write them. */
+/* Numbers, sizes and rates as people write them. */
 #include <errno.h>
 
 #include "fixture.h"
 #include "lib/macros.h"
 #include "lib/units.h"
+
+static void test_numbers(void **state)
+{
+	static const char * const junk[] = { "", " 7", "+7", "-7", "7 ", "0x7", "7k", "x" };
+	uint64_t number = 42;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(junk); i++)
+		assert_int_equal(units_parse_number(junk[i], 0, UINT64_MAX, &number), -EINVAL);
+	assert_int_equal(units_parse_number("4", 5, 7, &number), -ERANGE);
+	assert_int_equal(units_parse_number("8", 5, 7, &number), -ERANGE);
+	assert_int_equal(units_parse_number("18446744073709551616", 0, UINT64_MAX, &number),
+			 -ERANGE);
+	assert_int_equal(number, 42);
+	assert_int_equal(units_parse_number("5", 5, 7, &number), 0);
+	assert_int_equal(number, 5);
+	assert_int_equal(units_parse_number("18446744073709551615", 5, UINT64_MAX, &number), 0);
+	assert_true(number == UINT64_MAX);
+}
 
 static void test_sizes(void **state)
 {
@@ -102,6 +121,7 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_junk),
