@@ -13,14 +13,6 @@ events=/run/events
 mount_point=/run/netlink
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
-until_true() {
-	local tries=200
-	until "$@"; do
-		((--tries)) || return 1
-		sleep 0.05
-	done
-}
-
 # listens: somebody listens to generic netlink.
 listens() {
 	awk '$2 == 16 && $4 != "00000000" { n++ } END { exit !n }' /proc/net/netlink
