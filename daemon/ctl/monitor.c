@@ -3,10 +3,8 @@
 #include <argp.h>
 #include <errno.h>
 #include <json-c/json.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <systemd/sd-event.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
@@ -14,6 +12,7 @@
 #include "src/cleanup.h"
 #include "src/link.h"
 #include "src/log.h"
+#include "src/loop.h"
 #include "src/paths.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
@@ -112,18 +111,9 @@ static int on_event(sd_event_source *source, int fd, uint32_t revents, void *dat
 static int watch_events(struct monitor *monitor, int fd)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
-	sigset_t signals;
 	int r;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	r = sd_event_new(&event);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+	r = loop_new(&event, NULL);
 	if (r >= 0)
 		r = sd_event_add_io(event, NULL, fd, EPOLLIN, on_event, monitor);
 	return r < 0 ? log_errno(r, "event loop") : sd_event_loop(event);

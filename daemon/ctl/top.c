@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <systemd/sd-event.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -19,6 +18,7 @@
 #include "src/readings.h"
 #include "src/link.h"
 #include "src/log.h"
+#include "src/loop.h"
 #include "src/paths.h"
 #include "terminal.h"
 #include "watch.h"
@@ -400,7 +400,7 @@ static int add_terminal(sd_event *event, struct top *top)
 {
 	int r;
 
-	r = sd_event_add_signal(event, NULL, SIGWINCH, on_resize, top);
+	r = loop_add_signal(event, SIGWINCH, on_resize, top);
 	if (r >= 0)
 		r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_key, top);
 	return r;
@@ -409,21 +409,10 @@ static int add_terminal(sd_event *event, struct top *top)
 static int run(struct top *top)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
-	sigset_t signals;
 	uint64_t now;
 	int r;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	if (top->on_terminal)
-		sigaddset(&signals, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	r = sd_event_new(&event);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+	r = loop_new(&event, NULL);
 	if (r >= 0 && top->on_terminal)
 		r = add_terminal(event, top);
 	if (r >= 0)

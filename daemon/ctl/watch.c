@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-event.h>
 #include <unistd.h>
 
 #include "src/cleanup.h"
 #include "src/log.h"
+#include "src/loop.h"
 #include "watch.h"
 
 DEFINE_CLEANUP(struct link *, link_close)
@@ -170,18 +169,9 @@ static int on_time(sd_event_source *source, uint64_t now, void *data)
 static int show_again(struct showing *s)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
-	sigset_t signals;
 	int r;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	r = sd_event_new(&event);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+	r = loop_new(&event, NULL);
 	if (r >= 0)
 		r = sd_event_add_time(event, NULL, CLOCK_MONOTONIC, 0, 0, on_time, s);
 	return r < 0 ? log_errno(r, "event loop") : sd_event_loop(event);

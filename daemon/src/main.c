@@ -17,6 +17,7 @@
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "log.h"
+#include "loop.h"
 #include "metrics_file.h"
 #include "store.h"
 #include "sysfs.h"
@@ -250,17 +251,6 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *inf
 	return wait_interval(d);
 }
 
-static int add_signal(sd_event *event, int signal, sd_event_signal_handler_t fn, struct daemon *d)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	return sd_event_add_signal(event, NULL, signal, fn, d);
-}
-
 static int watch_for_devices(struct daemon *d)
 {
 	int r;
@@ -280,15 +270,11 @@ static int set_up(struct daemon *d)
 	sd_event *event;
 	int r;
 
-	r = sd_event_default(&d->context.event);
+	r = loop_new(&d->context.event, on_end);
 	if (r < 0)
 		return log_errno(r, "the event loop");
 	event = d->context.event;
-	r = add_signal(event, SIGTERM, on_end, d);
-	if (r >= 0)
-		r = add_signal(event, SIGINT, on_end, d);
-	if (r >= 0)
-		r = add_signal(event, SIGHUP, on_reload, d);
+	r = loop_add_signal(event, SIGHUP, on_reload, d);
 	if (r >= 0)
 		r = sd_event_set_watchdog(event, true);
 	if (r >= 0)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <systemd/sd-event.h>
 
 #include "capture.h"
 #include "cleanup.h"
 #include "log.h"
+#include "loop.h"
 #include "record.h"
 
 DEFINE_CLEANUP(struct capture *, capture_free)
@@ -48,20 +47,9 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 static int run_loop(struct recording *recording, unsigned int seconds)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
-	sigset_t signals;
 	int r;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
-		return log_errno(errno, "signals");
-
-	r = sd_event_new(&event);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGINT, on_signal, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, NULL);
+	r = loop_new(&event, on_signal);
 	if (r >= 0)
 		r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, CAPTURE_POLL_USEC, 0,
 					       on_poll, recording);
