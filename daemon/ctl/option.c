@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "lib/trace.h"
 #include "lib/units.h"
@@ -55,6 +57,27 @@ uint64_t option_bounded_size(const char *option, const char *text, const struct 
 		argp_error(state, "--%s '%s': a size below 1024 TiB, as 131072, 128KiB or 128k",
 			   option, text);
 	return value;
+}
+
+/**
+ * option_seconds() - how often something is done
+ * @option: the option's name
+ * @text: its value
+ * @state: of the parser
+ *
+ * Return: microseconds.
+ */
+uint64_t option_seconds(const char *option, const char *text, const struct argp_state *state)
+{
+	double seconds;
+	char *end;
+
+	seconds = strtod(text, &end);
+	if (end == text || *end || !isfinite(seconds) || seconds < OPTION_SECONDS_LEAST ||
+	    seconds > OPTION_SECONDS_MOST)
+		argp_error(state, "--%s=%s: seconds are a number from %.1f to %.0f", option, text,
+			   OPTION_SECONDS_LEAST, OPTION_SECONDS_MOST);
+	return (uint64_t)(seconds * 1e6);
 }
 
 /**

@@ -14,14 +14,15 @@
 #include "lib/exit_codes.h"
 #include "lib/render.h"
 #include "lib/top.h"
+#include "option.h"
 #include "src/cleanup.h"
 #include "src/readings.h"
 #include "src/link.h"
 #include "src/log.h"
 #include "src/loop.h"
 #include "src/paths.h"
+#include "src/target.h"
 #include "terminal.h"
-#include "watch.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct link *, link_close)
@@ -331,7 +332,7 @@ static void set_interval(struct top *top, double seconds)
 {
 	uint64_t now;
 
-	if (seconds < WATCH_LEAST || seconds > WATCH_MOST)
+	if (seconds < OPTION_SECONDS_LEAST || seconds > OPTION_SECONDS_MOST)
 		return;
 	top->interval_us = (uint64_t)(seconds * 1e6);
 	sd_event_now(sd_event_source_get_event(top->timer), CLOCK_MONOTONIC, &now);
@@ -452,7 +453,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->top->once = true;
 		return 0;
 	case OPTION_INTERVAL:
-		p->top->interval_us = watch_seconds("interval", arg, state);
+		p->top->interval_us = option_seconds("interval", arg, state);
 		return 0;
 	case OPTION_SORT:
 		if (top_sort_parse(arg, &p->top->sort) < 0)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <math.h>
+#include <argp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "option.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/loop.h"
@@ -37,26 +35,6 @@ struct parsing {
 	const char *device;
 };
 
-/**
- * watch_seconds() - a time that an option was given
- * @option: its name
- * @text: its value; what is no time ends the program
- * @state: of the parser
- *
- * Return: microseconds.
- */
-uint64_t watch_seconds(const char *option, const char *text, const struct argp_state *state)
-{
-	double seconds;
-	char *end;
-
-	seconds = strtod(text, &end);
-	if (end == text || *end || !isfinite(seconds) || seconds < WATCH_LEAST || seconds > WATCH_MOST)
-		argp_error(state, "--%s=%s: seconds are a number from %.1f to %.0f", option, text,
-			   WATCH_LEAST, WATCH_MOST);
-	return (uint64_t)(seconds * 1e6);
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct parsing *p = state->input;
@@ -66,7 +44,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->watch->json = true;
 		return 0;
 	case OPTION_WATCH:
-		p->watch->interval_us = arg ? watch_seconds("watch", arg, state) : INTERVAL_US;
+		p->watch->interval_us = arg ? option_seconds("watch", arg, state) : INTERVAL_US;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)

@@ -3,7 +3,6 @@
 #ifndef FULLSTRIPE_CTL_WATCH_H
 #define FULLSTRIPE_CTL_WATCH_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,11 +21,6 @@ struct watch {
 	uint64_t interval_us;
 };
 
-/* How often is allowed, in seconds. */
-#define WATCH_LEAST	0.1
-#define WATCH_MOST	3600.0
-
-uint64_t watch_seconds(const char *option, const char *text, const struct argp_state *state);
 int watch_parse(struct watch *watch, const char *doc, int argc, char **argv);
 int watch_run(const struct watch *watch, int (*show)(struct link *link, const struct watch *watch));
 const char *watch_disk(const struct watch *watch);
