@@ -13,6 +13,7 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/target_keys.h"
 #include "lib/units.h"
 #include "src/cleanup.h"
@@ -114,7 +115,7 @@ static int read_sectors(const char *node, uint64_t *ret)
 
 	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &bytes) < 0)
 		return log_errno(errno, "%s", node);
-	*ret = bytes / 512;
+	*ret = bytes / SECTOR;
 	return 0;
 }
 

@@ -16,8 +16,6 @@
 #include "src/save.h"
 #include "subjects.h"
 
-#define SECTOR	512
-
 DEFINE_CLEANUP(struct subjects *, subjects_free)
 
 struct options {

@@ -26,7 +26,6 @@
 #include "src/target.h"
 #include "src/topology.h"
 
-#define SECTOR			512
 #define LIST_MAX		32
 #define COMBINATIONS_MAX	256
 #define SERVICE_US_DEFAULT	5000

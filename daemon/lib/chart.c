@@ -5,8 +5,6 @@
 #include "macros.h"
 #include "markup.h"
 
-#define SECTOR		512
-
 /* The picture and the margins around what is drawn: room for text that a phone makes larger. */
 #define WIDTH		720
 #define HEIGHT		310

@@ -7,8 +7,6 @@
 #include "dm_table.h"
 #include "macros.h"
 
-#define SECTOR	512
-
 /**
  * dm_table_parse_start() - where a device begins on the one below
  * @line: of a target whose line begins with that device and the start on it, as dm-linear's

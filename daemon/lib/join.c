@@ -5,8 +5,8 @@
 
 #include "blktrace_format.h"
 #include "join.h"
+#include "macros.h"
 
-#define SECTOR	512
 #define BUCKETS	16384
 #define NONE	UINT16_MAX
 

@@ -6,8 +6,6 @@
 #include "plot.h"
 #include "units.h"
 
-#define SECTOR	512
-
 static const char * const kind_names[] = { "read", "write" };
 
 /* One line of a chart, of one subject: which one it is decides its colour and stroke. */

@@ -6,10 +6,10 @@
 #include "blktrace_format.h"
 #include "histogram.h"
 #include "join.h"
+#include "macros.h"
 #include "profile.h"
 #include "streams.h"
 
-#define SECTOR		512
 #define STEPS_IN_PEAK	10
 #define STEP_NS		(PROFILE_PEAK_NS / STEPS_IN_PEAK)
 

@@ -6,9 +6,9 @@
 
 #include <linux/bitmap.h>
 
+#include "macros.h"
 #include "raid.h"
 
-#define SECTOR			512
 #define BLOCK			4096
 #define BLOCK_SECTORS		(BLOCK / SECTOR)
 /* No request is longer: max_sectors_kb as the kernel sets it for disks, 1280. */

@@ -7,7 +7,6 @@
 #include "macros.h"
 #include "series.h"
 
-#define SECTOR		512
 /* The narrowest buckets and rows: what is seen of a recording is not finer. */
 #define WIDTH_MIN	1024
 #define ROW_SHIFT_MIN	3

@@ -9,9 +9,9 @@
 #include "blockmap.h"
 #include "geometry.h"
 #include "histogram.h"
+#include "macros.h"
 #include "simulate.h"
 
-#define SECTOR			512
 #define PAGE_BYTES		4096
 #define PAGE_SECTORS		(PAGE_BYTES / SECTOR)
 #define MS			1000000ull

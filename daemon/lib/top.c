@@ -9,7 +9,6 @@
 #include "macros.h"
 #include "top.h"
 
-#define SECTOR		512
 #define BLOCK		4096
 #define MIB		1048576
 

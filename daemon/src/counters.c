@@ -46,7 +46,7 @@ static int read_array(const char *root, const struct topology *t, struct harm_co
 	r = disk_stat_read_members(root, t->array_name, &sectors);
 	if (r < 0)
 		return log_errno(r, "%s/class/block/%s/slaves", root, t->array_name);
-	c->members_read = sectors * SECTOR_BYTES;
+	c->members_read = sectors * SECTOR;
 	return 0;
 }
 
@@ -77,8 +77,8 @@ int counters_read(const char *root, const char *name, const struct topology *top
 	r = disk_stat_read(root, name, &stat);
 	if (r < 0)
 		return log_errno(r, "%s/class/block/%s/stat", root, name);
-	c.read = stat.read_sectors * SECTOR_BYTES;
-	c.written = stat.written_sectors * SECTOR_BYTES;
+	c.read = stat.read_sectors * SECTOR;
+	c.written = stat.written_sectors * SECTOR;
 	for (size_t i = 0; i < ARRAY_SIZE(stats); i++) {
 		r = sysfs_read_number(stats[i].value, "%s/class/block/%s/fullstripe/stats/%s", root,
 				      name, stats[i].attribute);

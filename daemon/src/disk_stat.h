@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#define SECTOR_BYTES	512
 
 /**
  * struct disk_stat - of a disk or partition

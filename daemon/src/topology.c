@@ -13,7 +13,6 @@
 #include "log.h"
 #include "topology.h"
 
-#define SECTOR		512
 /* Deeper stacks are a loop or a joke. */
 #define DEPTH_MAX	16
 

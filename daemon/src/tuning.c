@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apply.h"
+#include "lib/macros.h"
 #include "lib/render.h"
 #include "log.h"
 #include "tuning.h"
@@ -87,7 +88,7 @@ int tuning_profile_options(const struct tuning *t, struct profile_options *ret)
 		return r;
 	*ret = (struct profile_options) {
 		.stripe_bytes = current.stripe_bytes,
-		.offset_bytes = (current.alignment_offset + t->target.lower_start * 512) %
+		.offset_bytes = (current.alignment_offset + t->target.lower_start * SECTOR) %
 				current.stripe_bytes,
 	};
 	return 0;
