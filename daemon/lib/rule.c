@@ -35,6 +35,28 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 }
 
 /**
+ * rule_parse_level() - a RAID level
+ * @text: as md names it
+ *
+ * Return: RULE_LEVEL_NONE if it is none that is known.
+ */
+int rule_parse_level(const char *text)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = {
+		{ "raid0", 0 }, { "raid1", 1 }, { "raid4", 4 },
+		{ "raid5", 5 }, { "raid6", 6 }, { "raid10", 10 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (strcmp(text, levels[i].name) == 0)
+			return levels[i].level;
+	return RULE_LEVEL_NONE;
+}
+
+/**
  * rule_parity_members() - chunks of parity in a stripe
  * @level: a RAID level, or RULE_LEVEL_NONE
  *

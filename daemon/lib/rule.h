@@ -85,6 +85,7 @@ struct rule_water_marks {
 	uint64_t low;
 };
 
+int rule_parse_level(const char *text);
 unsigned int rule_parity_members(int level);
 int rule_data_members(const struct rule_array *array, unsigned int *ret);
 int rule_stripe_bytes(const struct rule_array *array, uint64_t *ret, struct rule_sum *sum);

@@ -7,6 +7,7 @@
 #include "disk_stat.h"
 #include "lib/macros.h"
 #include "log.h"
+#include "md.h"
 
 /* All that may make a difference; Documentation/ABI/testing/sysfs-block-dm-fullstripe. */
 static const char * const settings[] = {
@@ -25,21 +26,18 @@ static bool is_shared(const char *root, const char *array)
 
 static int read_array(const char *root, const struct topology *t, struct harm_counters *c)
 {
+	struct md_state state;
 	uint64_t sectors;
-	char action[32];
 	int r;
 
-	r = sysfs_read_text(action, sizeof(action), "%s/class/block/%s/md/sync_action", root,
-			    t->array_name);
-	if (r == 0)
-		r = sysfs_read_number(&c->degraded, "%s/class/block/%s/md/degraded", root,
-				      t->array_name);
-	/* RAID0 has neither: there is nothing to keep in step. */
+	r = md_read_state(root, t->array_name, &state);
+	/* RAID0 has none: there is nothing to keep in step. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
 		return log_errno(r, "%s/class/block/%s/md", root, t->array_name);
-	c->busy = strcmp(action, "idle") != 0 && strcmp(action, "frozen") != 0;
+	c->busy = state.busy;
+	c->degraded = state.degraded;
 	c->has_members = rule_parity_members(t->array.level) > 0 && !is_shared(root, t->array_name);
 	if (!c->has_members)
 		return 0;

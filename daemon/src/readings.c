@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "disk_stat.h"
+#include "lib/rule.h"
+#include "md.h"
 #include "readings.h"
 #include "sysfs.h"
-
-/* Deeper stacks are a loop or a joke. */
-#define DEPTH_MAX	16
 
 static uint64_t now_us(void)
 {
@@ -24,29 +22,6 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static bool has(const char *root, const char *name, const char *what)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/class/block/%s/%s", root, name, what);
-	return access(path, F_OK) == 0;
-}
-
-/* A partition lies inside its disk's folder. */
-static int partition_disk(const char *root, const char *name, char ret[static SYSFS_NAME])
-{
-	_cleanup_free_ char *real = NULL;
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/class/block/%s/..", root, name);
-	real = realpath(path, NULL);
-	if (!real)
-		return -errno;
-	if (snprintf(ret, SYSFS_NAME, "%s", strrchr(real, '/') + 1) >= SYSFS_NAME)
-		return -ENAMETOOLONG;
-	return 0;
-}
-
 /* The array below a device. Return: 0, or a negative errno if there is none. */
 static int find_array(const char *root, const char *disk, char ret[static SYSFS_NAME])
 {
@@ -54,13 +29,13 @@ static int find_array(const char *root, const char *disk, char ret[static SYSFS_
 	int r;
 
 	snprintf(at, sizeof(at), "%s", disk);
-	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
-		if (has(root, at, "md/level")) {
+	for (unsigned int depth = 0; depth < SYSFS_DEPTH; depth++) {
+		if (sysfs_has(root, at, "md/level")) {
 			memcpy(ret, at, sizeof(at));
 			return 0;
 		}
-		if (has(root, at, "partition"))
-			r = partition_disk(root, at, below);
+		if (sysfs_has(root, at, "partition"))
+			r = sysfs_disk_of(root, at, below);
 		else
 			r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, at);
 		if (r < 0)
@@ -72,20 +47,14 @@ static int find_array(const char *root, const char *disk, char ret[static SYSFS_
 
 static enum top_array array_state(const char *root, const char *array)
 {
-	char level[32], action[32];
-	uint64_t degraded;
+	struct md_state state;
+	char level[32];
 
 	if (sysfs_read_text(level, sizeof(level), "%s/class/block/%s/md/level", root, array) < 0 ||
-	    sysfs_read_text(action, sizeof(action), "%s/class/block/%s/md/sync_action", root,
-			    array) < 0 ||
-	    sysfs_read_number(&degraded, "%s/class/block/%s/md/degraded", root, array) < 0)
+	    rule_parity_members(rule_parse_level(level)) == 0 ||
+	    md_read_state(root, array, &state) < 0)
 		return TOP_ARRAY_NONE;
-	if (strcmp(level, "raid4") != 0 && strcmp(level, "raid5") != 0 &&
-	    strcmp(level, "raid6") != 0)
-		return TOP_ARRAY_NONE;
-	if (degraded || (strcmp(action, "idle") != 0 && strcmp(action, "frozen") != 0))
-		return TOP_ARRAY_BUSY;
-	return TOP_ARRAY_WELL;
+	return state.busy || state.degraded ? TOP_ARRAY_BUSY : TOP_ARRAY_WELL;
 }
 
 /* Without an array only what is said of one is missing. */
@@ -225,7 +194,7 @@ int readings_read_all(const char *root, const char *only, struct top_reading **r
 		int r;
 
 		if (entry->d_name[0] == '.' || (only && strcmp(entry->d_name, only) != 0) ||
-		    !has(root, entry->d_name, "fullstripe"))
+		    !sysfs_has(root, entry->d_name, "fullstripe"))
 			continue;
 		more = reallocarray(readings, n + 1, sizeof(*more));
 		if (!more)

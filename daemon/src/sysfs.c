@@ -154,3 +154,42 @@ int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
 	memcpy(ret, name, sizeof(name));
 	return 0;
 }
+
+/**
+ * sysfs_has() - whether a block device has an attribute or a folder
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the device, as in /sys/class/block
+ * @what: below its folder
+ */
+bool sysfs_has(const char *root, const char *name, const char *what)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/class/block/%s/%s", root, name, what);
+	return access(path, F_OK) == 0;
+}
+
+/**
+ * sysfs_disk_of() - the disk of a partition
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the partition, as in /sys/class/block, or of what is none
+ * @ret: the disk; @name if that is no partition
+ *
+ * Return: 0 or a negative errno.
+ */
+int sysfs_disk_of(const char *root, const char *name, char ret[static SYSFS_NAME])
+{
+	_cleanup_free_ char *folder = NULL;
+	char path[PATH_MAX];
+	const char *disk = name;
+
+	if (sysfs_has(root, name, "partition")) {
+		/* A partition lies inside its disk's folder. */
+		snprintf(path, sizeof(path), "%s/class/block/%s/..", root, name);
+		folder = realpath(path, NULL);
+		if (!folder)
+			return -errno;
+		disk = strrchr(folder, '/') + 1;
+	}
+	return snprintf(ret, SYSFS_NAME, "%s", disk) < SYSFS_NAME ? 0 : -ENAMETOOLONG;
+}

@@ -3,6 +3,7 @@
 #ifndef FULLSTRIPE_SYSFS_H
 #define FULLSTRIPE_SYSFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,8 @@
 
 #define SYSFS_ROOT	"/sys"
 #define SYSFS_NAME	64
+/* Deeper stacks of devices are a loop or a joke. */
+#define SYSFS_DEPTH	16
 
 int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
 	__printf(3, 4);
@@ -19,5 +22,7 @@ int sysfs_write_number(uint64_t value, const char *path_format, ...)
 	__printf(2, 3);
 int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
 	__printf(2, 3);
+bool sysfs_has(const char *root, const char *name, const char *what);
+int sysfs_disk_of(const char *root, const char *name, char ret[static SYSFS_NAME]);
 
 #endif

@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "lib/macros.h"
 #include "log.h"
 #include "topology.h"
 
-/* Deeper stacks are a loop or a joke. */
-#define DEPTH_MAX	16
-
-static bool has(const char *root, const char *name, const char *what)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/class/block/%s/%s", root, name, what);
-	return access(path, F_OK) == 0;
-}
-
-/* A partition has no queue and lies inside its disk's folder. */
+/* A partition has no queue. */
 static int disk_of(const char *root, const char *name, char ret[static SYSFS_NAME])
 {
-	_cleanup_free_ char *real = NULL;
-	char path[PATH_MAX], *slash;
-	const char *disk;
+	int r = sysfs_disk_of(root, name, ret);
 
-	if (!has(root, name, "partition")) {
-		snprintf(ret, SYSFS_NAME, "%s", name);
-		return 0;
-	}
-	snprintf(path, sizeof(path), "%s/class/block/%s", root, name);
-	real = realpath(path, NULL);
-	if (!real)
-		return log_errno(errno, "%s", path);
-	slash = strrchr(real, '/');
-	*slash = '\0';
-	disk = strrchr(real, '/') + 1;
-	if (snprintf(ret, SYSFS_NAME, "%s", disk) >= SYSFS_NAME)
-		return log_errno(ENAMETOOLONG, "%s", path);
-	return 0;
+	return r < 0 ? log_errno(r, "%s/class/block/%s", root, name) : 0;
 }
 
 static int add_limit(const char *root, const char *name, uint64_t share, struct topology *t)
@@ -83,8 +55,8 @@ static int add_limits_below(const char *root, const char *name, uint64_t share,
 	struct dirent *entry;
 	int r;
 
-	if (depth == DEPTH_MAX)
-		return log_errno(ELOOP, "%s: more than %d layers deep", name, DEPTH_MAX);
+	if (depth == SYSFS_DEPTH)
+		return log_errno(ELOOP, "%s: more than %d layers deep", name, SYSFS_DEPTH);
 	r = disk_of(root, name, disk);
 	if (r < 0)
 		return r;
@@ -105,22 +77,6 @@ static int add_limits_below(const char *root, const char *name, uint64_t share,
 	return 0;
 }
 
-static int parse_level(const char *text)
-{
-	static const struct {
-		const char *name;
-		int level;
-	} levels[] = {
-		{ "raid0", 0 }, { "raid1", 1 }, { "raid4", 4 },
-		{ "raid5", 5 }, { "raid6", 6 }, { "raid10", 10 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
-		if (strcmp(text, levels[i].name) == 0)
-			return levels[i].level;
-	return RULE_LEVEL_NONE;
-}
-
 /* md's layout of RAID10: near copies in the lowest byte, far or offset ones in the next. */
 static unsigned int raid10_copies(uint64_t layout)
 {
@@ -137,7 +93,7 @@ static int read_array(const char *root, const char *name, struct topology *t)
 	r = sysfs_read_text(level, sizeof(level), "%s/class/block/%s/md/level", root, name);
 	if (r < 0)
 		return log_errno(r, "%s/class/block/%s/md/level", root, name);
-	a.level = parse_level(level);
+	a.level = rule_parse_level(level);
 	if (a.level == RULE_LEVEL_NONE)
 		return log_errno(EOPNOTSUPP, "%s: md level '%s' (known: raid0, 1, 4, 5, 6, 10)",
 				 name, level);
@@ -224,9 +180,9 @@ static int step_down(const char *root, char name[static SYSFS_NAME], topology_ta
 	uint64_t sectors;
 	int r;
 
-	if (has(root, name, "dm"))
+	if (sysfs_has(root, name, "dm"))
 		return step_down_dm(root, name, table, t);
-	if (!has(root, name, "partition"))
+	if (!sysfs_has(root, name, "partition"))
 		return 0;
 	r = sysfs_read_number(&sectors, "%s/class/block/%s/start", root, name);
 	if (r < 0)
@@ -267,16 +223,16 @@ int topology_read(const char *root, const char *name, topology_table_fn table,
 	r = add_limit(root, at, 1, t);
 	if (r < 0)
 		return r;
-	for (unsigned int depth = 0; !has(root, at, "md"); depth++) {
-		if (depth == DEPTH_MAX)
-			return log_errno(ELOOP, "%s: more than %d layers deep", name, DEPTH_MAX);
+	for (unsigned int depth = 0; !sysfs_has(root, at, "md"); depth++) {
+		if (depth == SYSFS_DEPTH)
+			return log_errno(ELOOP, "%s: more than %d layers deep", name, SYSFS_DEPTH);
 		r = step_down(root, at, table, t);
 		if (r < 0)
 			return r;
 		if (r == 0)
 			break;
 	}
-	if (has(root, at, "md")) {
+	if (sysfs_has(root, at, "md")) {
 		r = read_array(root, at, t);
 		if (r < 0)
 			return r;
