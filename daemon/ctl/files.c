@@ -4,7 +4,6 @@
 #include <json-c/json.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
@@ -33,21 +32,7 @@ struct files {
 
 static void free_files(struct files *files)
 {
-	for (size_t i = 0; i < files->n; i++)
-		free(files->file[i].path);
-	free(files->file);
-}
-
-static int add_file(const struct file_view *file, void *data)
-{
-	struct files *files = data;
-	struct file_view *more = reallocarray(files->file, files->n + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	more[files->n++] = *file;
-	files->file = more;
-	return 0;
+	view_free_files(files->file, files->n);
 }
 
 static int add_line(struct libscols_table *table, const struct file_view *file)
@@ -121,7 +106,7 @@ static int show(struct link *link, const struct watch *watch)
 	_cleanup_(free_files) struct files files = { 0 };
 	int r;
 
-	r = link_list_files(link, watch_disk(watch), add_file, &files);
+	r = link_list_files(link, watch_disk(watch), &files.file, &files.n);
 	if (r < 0)
 		return r;
 	r = paths_find(files.file, files.n);

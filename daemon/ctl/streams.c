@@ -19,9 +19,9 @@
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
-static int add_line(const struct stream_view *stream, void *data)
+static int add_line(struct libscols_table *table, const struct stream_view *stream)
 {
-	struct libscols_line *line = scols_table_new_line(data, NULL);
+	struct libscols_line *line = scols_table_new_line(table, NULL);
 	char sizes[2][UNITS_TEXT], numbers[3][24], idle[VIEW_TEXT], name[TARGET_NAME];
 	const char * const columns[] = {
 		name, numbers[0], view_direction(stream->direction), numbers[1], numbers[2],
@@ -45,7 +45,7 @@ static int add_line(const struct stream_view *stream, void *data)
 	return 0;
 }
 
-static int show_table(struct link *link, const struct watch *watch)
+static int print_table(const struct stream_view *streams, size_t n)
 {
 	static const struct {
 		const char *name;
@@ -56,41 +56,47 @@ static int show_table(struct link *link, const struct watch *watch)
 		{ "AHEAD", SCOLS_FL_RIGHT }, { "READ", SCOLS_FL_RIGHT }, { "IDLE", SCOLS_FL_RIGHT },
 	};
 	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
-	int r;
 
+	if (!table)
+		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (!table || !scols_table_new_column(table, columns[i].name, 0, columns[i].flags))
-			return log_errno(ENOMEM, "streams");
-	r = link_list_streams(link, watch_disk(watch), add_line, table);
-	return r < 0 ? r : scols_print_table(table);
+		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags))
+			return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (add_line(table, &streams[i]) < 0)
+			return -ENOMEM;
+	return scols_print_table(table);
 }
 
-static int add_object(const struct stream_view *stream, void *data)
-{
-	struct json_object *o = view_stream_json(stream);
-	char name[TARGET_NAME];
-
-	watch_device_name(stream->disk, name);
-	render_add_text(o, "device", name);
-	return json_object_array_add(data, o);
-}
-
-static int show_json(struct link *link, const struct watch *watch)
+static int print_json(const struct stream_view *streams, size_t n)
 {
 	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
 	struct json_object *list = json_object_new_array();
-	int r;
 
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *stream = view_stream_json(&streams[i]);
+		char name[TARGET_NAME];
+
+		watch_device_name(streams[i].disk, name);
+		render_add_text(stream, "device", name);
+		json_object_array_add(list, stream);
+	}
 	json_object_object_add(o, "streams", list);
-	r = link_list_streams(link, watch_disk(watch), add_object, list);
-	if (r == 0)
-		puts(render_text(o));
-	return r;
+	puts(render_text(o));
+	return 0;
 }
 
 static int show(struct link *link, const struct watch *watch)
 {
-	return watch->json ? show_json(link, watch) : show_table(link, watch);
+	_cleanup_free_ struct stream_view *streams = NULL;
+	size_t n;
+	int r;
+
+	r = link_list_streams(link, watch_disk(watch), &streams, &n);
+	if (r < 0)
+		return r;
+	r = watch->json ? print_json(streams, n) : print_table(streams, n);
+	return r < 0 ? log_errno(r, "streams") : 0;
 }
 
 int verb_streams(int argc, char **argv)

@@ -86,9 +86,7 @@ struct top {
 
 static void free_lists(struct top *top)
 {
-	for (size_t i = 0; i < top->n_files; i++)
-		free(top->files[i].path);
-	free(top->files);
+	view_free_files(top->files, top->n_files);
 	free(top->streams);
 	top->files = NULL;
 	top->streams = NULL;
@@ -104,30 +102,6 @@ static void free_top(struct top *top)
 	sd_event_source_unref(top->timer);
 }
 
-static int add_file(const struct file_view *file, void *data)
-{
-	struct top *top = data;
-	struct file_view *more = reallocarray(top->files, top->n_files + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	more[top->n_files++] = *file;
-	top->files = more;
-	return 0;
-}
-
-static int add_stream(const struct stream_view *stream, void *data)
-{
-	struct top *top = data;
-	struct stream_view *more = reallocarray(top->streams, top->n_streams + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	more[top->n_streams++] = *stream;
-	top->streams = more;
-	return 0;
-}
-
 /* Who may not have them is told once. */
 static void read_lists(struct top *top)
 {
@@ -140,9 +114,9 @@ static void read_lists(struct top *top)
 		return;
 	r = link_open(&link);
 	if (r == 0)
-		r = link_list_files(link, only, add_file, top);
+		r = link_list_files(link, only, &top->files, &top->n_files);
 	if (r == 0)
-		r = link_list_streams(link, only, add_stream, top);
+		r = link_list_streams(link, only, &top->streams, &top->n_streams);
 	/* A device that is no longer there has none. */
 	if (r == 0 || r == -ENODEV)
 		r = paths_find(top->files, top->n_files);

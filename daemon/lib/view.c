@@ -69,6 +69,18 @@ char *view_whose(const struct file_view *file)
 }
 
 /**
+ * view_free_files() - a list of files, with their paths
+ * @files: the list, or NULL
+ * @n: how many
+ */
+void view_free_files(struct file_view *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(files[i].path);
+	free(files);
+}
+
+/**
  * view_event() - an event, for a person
  * @event: the event
  *

@@ -122,6 +122,7 @@ struct event_view {
 const char *view_direction(uint32_t direction);
 const char *view_time(uint64_t us, char text[static VIEW_TEXT]);
 char *view_whose(const struct file_view *file);
+void view_free_files(struct file_view *files, size_t n);
 char *view_event(const struct event_view *event);
 struct json_object *view_file_json(const struct file_view *file);
 struct json_object *view_stream_json(const struct stream_view *stream);

@@ -142,9 +142,10 @@ static struct nla_policy file_policy[DM_FULLSTRIPE_A_FILE_MAX + 1] = {
 	[DM_FULLSTRIPE_A_FILE_LONGEST_WAIT_US] = NUMBER64,
 };
 
-static int parse_file(struct nlmsghdr *header, struct file_view *ret)
+static int parse_file(struct nlmsghdr *header, void *data)
 {
 	struct nlattr *attrs[DM_FULLSTRIPE_A_FILE_MAX + 1];
+	struct file_view *ret = data;
 
 	if (genlmsg_parse(header, 0, attrs, DM_FULLSTRIPE_A_FILE_MAX, file_policy) < 0)
 		return -EBADMSG;
@@ -181,9 +182,10 @@ static struct nla_policy stream_policy[DM_FULLSTRIPE_A_STREAM_MAX + 1] = {
 	[DM_FULLSTRIPE_A_STREAM_IDLE_MS] = NUMBER32,
 };
 
-static int parse_stream(struct nlmsghdr *header, struct stream_view *ret)
+static int parse_stream(struct nlmsghdr *header, void *data)
 {
 	struct nlattr *attrs[DM_FULLSTRIPE_A_STREAM_MAX + 1];
+	struct stream_view *ret = data;
 
 	if (genlmsg_parse(header, 0, attrs, DM_FULLSTRIPE_A_STREAM_MAX, stream_policy) < 0)
 		return -EBADMSG;
@@ -283,34 +285,32 @@ static int parse_event(struct nlmsghdr *header, struct event_view *ret)
 
 /**
  * struct listing - a list that is being read
- * @file: what is called for each file, or NULL
- * @stream: what is called for each stream, or NULL
- * @data: its argument
- * @r: what ended the list
+ * @parse: of a message
+ * @size: of an entry
+ * @entries: of what @parse makes, one after the other
+ * @n: how many
+ * @r: what went wrong first
  */
 struct listing {
-	link_file_fn file;
-	link_stream_fn stream;
-	void *data;
+	int (*parse)(struct nlmsghdr *header, void *ret);
+	size_t size;
+	void *entries;
+	size_t n;
 	int r;
 };
 
 static int take_entry(struct nl_msg *message, void *data)
 {
 	struct listing *listing = data;
-	struct stream_view stream;
-	struct file_view file;
-	int r;
+	void *more = reallocarray(listing->entries, listing->n + 1, listing->size);
+	int r = -ENOMEM;
 
-	if (listing->file) {
-		r = parse_file(nlmsg_hdr(message), &file);
-		if (r == 0)
-			r = listing->file(&file, listing->data);
-	} else {
-		r = parse_stream(nlmsg_hdr(message), &stream);
-		if (r == 0)
-			r = listing->stream(&stream, listing->data);
+	if (more) {
+		listing->entries = more;
+		r = listing->parse(nlmsg_hdr(message), more + listing->n * listing->size);
 	}
+	if (r == 0)
+		listing->n++;
 	if (r < 0 && listing->r == 0)
 		listing->r = r;
 	/* To the end, even so: what is left would be taken for the next list's. */
@@ -343,21 +343,6 @@ static int request(struct link *link, uint8_t command, const char *disk)
 	return nl_send_auto(link->socket, message);
 }
 
-static int read_list(struct link *link, uint8_t command, const char *disk,
-		     struct listing *listing)
-{
-	int r;
-
-	nl_socket_modify_cb(link->socket, NL_CB_VALID, NL_CB_CUSTOM, take_entry, listing);
-	nl_socket_modify_cb(link->socket, NL_CB_FINISH, NL_CB_CUSTOM, take_end, listing);
-	r = request(link, command, disk);
-	if (r >= 0)
-		r = nl_recvmsgs_default(link->socket);
-	/* A device came or went: all that is listed is right even so. */
-	r = r < 0 && r != -NLE_DUMP_INTR ? to_errno(r) : 0;
-	return r ?: listing->r;
-}
-
 static int log_list(int r, const char *disk)
 {
 	if (r == -EPERM || r == -EACCES)
@@ -369,36 +354,64 @@ static int log_list(int r, const char *disk)
 	return 0;
 }
 
+/* What has gone wrong was logged, and there is no list then. */
+static int read_list(struct link *link, uint8_t command, const char *disk,
+		     struct listing *listing)
+{
+	int r;
+
+	nl_socket_modify_cb(link->socket, NL_CB_VALID, NL_CB_CUSTOM, take_entry, listing);
+	nl_socket_modify_cb(link->socket, NL_CB_FINISH, NL_CB_CUSTOM, take_end, listing);
+	r = request(link, command, disk);
+	if (r >= 0)
+		r = nl_recvmsgs_default(link->socket);
+	/* A device came or went: all that is listed is right even so. */
+	r = r < 0 && r != -NLE_DUMP_INTR ? to_errno(r) : listing->r;
+	if (r < 0)
+		free(listing->entries);
+	return log_list(r, disk);
+}
+
 /**
  * link_list_files() - the files that have something outstanding, or were held
  * @link: the connection
  * @disk: only of this device, as in /sys/block; NULL: of all
- * @fn: called for each
- * @data: its argument
+ * @ret: the files, for view_free_files()
+ * @ret_n: how many
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int link_list_files(struct link *link, const char *disk, link_file_fn fn, void *data)
+int link_list_files(struct link *link, const char *disk, struct file_view **ret, size_t *ret_n)
 {
-	struct listing listing = { .file = fn, .data = data };
+	struct listing listing = { .parse = parse_file, .size = sizeof(**ret) };
+	int r = read_list(link, DM_FULLSTRIPE_CMD_FILE_GET, disk, &listing);
 
-	return log_list(read_list(link, DM_FULLSTRIPE_CMD_FILE_GET, disk, &listing), disk);
+	if (r < 0)
+		return r;
+	*ret = listing.entries;
+	*ret_n = listing.n;
+	return 0;
 }
 
 /**
  * link_list_streams() - the streams of reads
  * @link: the connection
  * @disk: only of this device, as in /sys/block; NULL: of all
- * @fn: called for each
- * @data: its argument
+ * @ret: the streams, to be freed
+ * @ret_n: how many
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int link_list_streams(struct link *link, const char *disk, link_stream_fn fn, void *data)
+int link_list_streams(struct link *link, const char *disk, struct stream_view **ret, size_t *ret_n)
 {
-	struct listing listing = { .stream = fn, .data = data };
+	struct listing listing = { .parse = parse_stream, .size = sizeof(**ret) };
+	int r = read_list(link, DM_FULLSTRIPE_CMD_STREAM_GET, disk, &listing);
 
-	return log_list(read_list(link, DM_FULLSTRIPE_CMD_STREAM_GET, disk, &listing), disk);
+	if (r < 0)
+		return r;
+	*ret = listing.entries;
+	*ret_n = listing.n;
+	return 0;
 }
 
 /*
