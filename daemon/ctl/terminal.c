@@ -60,7 +60,7 @@ int terminal_open(void)
 	is_coloured = may_colour() && start_color() == OK;
 	if (is_coloured) {
 		use_default_colors();
-		for (short i = 0; i < N_STYLES; i++)
+		for (int i = 0; i < N_STYLES; i++)
 			if (styles[i].colour >= 0)
 				init_pair(i, styles[i].colour, -1);
 	}

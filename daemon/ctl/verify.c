@@ -114,8 +114,11 @@ static int verify(const struct device_options *o)
 		r = tuning_open_state(t, o->state_folder, false);
 	if (r == 0)
 		r = read_values(t, values);
-	if (r < 0)
+	if (r != 0)
 		return EXIT_FAILED;
+	differs = t->state.under_way;
+	for (size_t i = 0; i < t->state.n_values; i++)
+		differs |= values[i].found != values[i].value->value;
 	if (o->json)
 		print_json(t, values);
 	else if (t->state.n_values > 0 || t->state.under_way)
@@ -127,9 +130,6 @@ static int verify(const struct device_options *o)
 		log_errno(r, "the values cannot be printed");
 		return EXIT_FAILED;
 	}
-	differs = t->state.under_way;
-	for (size_t i = 0; i < t->state.n_values; i++)
-		differs |= values[i].found != values[i].value->value;
 	if (differs)
 		return EXIT_DIFFERS;
 	return t->state.n_values > 0 ? EXIT_DONE : EXIT_NOTHING;

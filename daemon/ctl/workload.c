@@ -146,7 +146,7 @@ static int read_last(const struct tuning *t, const char *state_folder, struct sa
 	_cleanup_(store_close) struct store store = STORE_NONE;
 	_cleanup_free_ char *text = NULL;
 	char name[STORE_NAME];
-	size_t len;
+	size_t len = 0;
 	int r;
 
 	store_file_name("profile", t->target.id, name);

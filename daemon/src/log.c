@@ -9,6 +9,9 @@
 
 #include "log.h"
 
+/* It is a macro to the analyzer. */
+#undef log_errno
+
 static void say(int error, const char *format, va_list args)
 {
 	fprintf(stderr, "%s: ", program_invocation_short_name);

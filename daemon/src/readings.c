@@ -143,8 +143,8 @@ static int read_own(const char *root, struct top_reading *t)
 int readings_read(const char *root, const char *disk, struct top_reading *ret)
 {
 	struct top_reading t = { .time_us = now_us() };
+	struct disk_stat stat = { 0 };
 	char lower[SYSFS_NAME];
-	struct disk_stat stat;
 	int r;
 
 	if (snprintf(t.disk, sizeof(t.disk), "%s", disk) >= (int)sizeof(t.disk))

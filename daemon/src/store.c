@@ -304,7 +304,7 @@ int store_load_samples(const struct store *store, const char *device, struct sam
 {
 	_cleanup_free_ char *text = NULL;
 	char name[STORE_NAME], why[FIELDS_WHY];
-	size_t len;
+	size_t len = 0;
 	int r;
 
 	store_file_name("samples", device, name);

@@ -39,8 +39,8 @@ int block_device_find(const char *text, struct block_device *ret)
 	static const char * const formats[] = { "%s", "/dev/mapper/%s", "/dev/%s" };
 	_cleanup_(sd_device_unrefp) sd_device *device = NULL;
 	struct block_device found;
+	struct stat st = { 0 };
 	const char *name;
-	struct stat st;
 	int r = -ENOENT;
 
 	for (size_t i = strchr(text, '/') ? 0 : 1; i < (strchr(text, '/') ? 1 : 3) && r < 0; i++) {
