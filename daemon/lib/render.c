@@ -29,11 +29,11 @@ void render_add_number(struct json_object *object, const char *key, uint64_t val
  * render_add_text() - add a field
  * @object: to this
  * @key: the field's name
- * @value: its value
+ * @value: its value; NULL, which is JSON's null, if it has none
  */
 void render_add_text(struct json_object *object, const char *key, const char *value)
 {
-	json_object_object_add(object, key, json_object_new_string(value));
+	json_object_object_add(object, key, value ? json_object_new_string(value) : NULL);
 }
 
 static void add_flag(struct json_object *object, const char *key, bool value)

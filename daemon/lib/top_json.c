@@ -11,11 +11,6 @@ static void add_real(struct json_object *o, const char *key, double value)
 	json_object_object_add(o, key, isnan(value) ? NULL : json_object_new_double(value));
 }
 
-static void add_optional_text(struct json_object *o, const char *key, const char *value)
-{
-	json_object_object_add(o, key, *value ? json_object_new_string(value) : NULL);
-}
-
 static struct json_object *device_json(const struct top_device *d)
 {
 	static const struct {
@@ -39,7 +34,7 @@ static struct json_object *device_json(const struct top_device *d)
 	render_add_text(o, "name", d->now.name);
 	render_add_text(o, "disk", d->now.disk);
 	render_add_text(o, "lower", d->now.lower);
-	add_optional_text(o, "array", d->now.array);
+	render_add_text(o, "array", *d->now.array ? d->now.array : NULL);
 	render_add_text(o, "mode", d->now.mode);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		render_add_number(o, values[i].key, d->now.values[values[i].value]);

@@ -126,11 +126,6 @@ char *view_event(const struct event_view *event)
 	return n < 0 ? NULL : text;
 }
 
-static void add_optional_text(struct json_object *o, const char *key, const char *value)
-{
-	json_object_object_add(o, key, value ? json_object_new_string(value) : NULL);
-}
-
 /**
  * view_file_json() - a file, for a program
  * @file: the file
@@ -142,13 +137,13 @@ struct json_object *view_file_json(const struct file_view *file)
 	render_add_text(o, "disk", file->disk);
 	if (file->tgid) {
 		render_add_number(o, "tgid", file->tgid);
-		add_optional_text(o, "command", file->path);
+		render_add_text(o, "command", file->path);
 	} else {
 		render_add_number(o, "inode", file->inode);
 		render_add_number(o, "generation", file->generation);
 		render_add_number(o, "fs_major", file->fs_major);
 		render_add_number(o, "fs_minor", file->fs_minor);
-		add_optional_text(o, "path", file->path);
+		render_add_text(o, "path", file->path);
 	}
 	render_add_number(o, "outstanding_bytes", file->outstanding);
 	render_add_number(o, "staged_bytes", file->staged);
