@@ -2,7 +2,6 @@
 /* fullstripectl files: which files have writes outstanding, and which of them are held. */
 #include <errno.h>
 #include <json-c/json.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 
 #include "ctl.h"
@@ -15,10 +14,10 @@
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/paths.h"
+#include "table.h"
 #include "watch.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
 /**
  * struct files - what was listed
@@ -38,7 +37,6 @@ static void free_files(struct files *files)
 static int add_line(struct libscols_table *table, const struct file_view *file)
 {
 	_cleanup_free_ char *whose = view_whose(file);
-	struct libscols_line *line = scols_table_new_line(table, NULL);
 	char sizes[3][UNITS_TEXT], times[2][VIEW_TEXT], count[16], name[TARGET_NAME];
 	const char * const columns[] = {
 		name, file->held ? view_time(file->wait_us, times[0]) : "-",
@@ -49,34 +47,26 @@ static int add_line(struct libscols_table *table, const struct file_view *file)
 		count, view_time(file->longest_wait_us, times[1]), whose,
 	};
 
-	if (!line || !whose)
+	if (!whose)
 		return -ENOMEM;
 	watch_device_name(file->disk, name);
 	snprintf(count, sizeof(count), "%u", file->times_held);
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (scols_line_set_data(line, i, columns[i]) < 0)
-			return -ENOMEM;
-	return 0;
+	return table_add_line(table, columns, ARRAY_SIZE(columns));
 }
 
 static int print_table(const struct files *files)
 {
-	static const struct {
-		const char *name;
-		int flags;
-	} columns[] = {
+	static const struct table_column columns[] = {
 		{ "DEVICE", 0 }, { "HELD", SCOLS_FL_RIGHT }, { "FOR", 0 },
 		{ "OUTSTANDING", SCOLS_FL_RIGHT },
 		{ "STAGED", SCOLS_FL_RIGHT }, { "PARKED", SCOLS_FL_RIGHT },
 		{ "TIMES", SCOLS_FL_RIGHT }, { "LONGEST", SCOLS_FL_RIGHT }, { "FILE", 0 },
 	};
-	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	_cleanup_(scols_unref_tablep) struct libscols_table *table =
+		table_new(columns, ARRAY_SIZE(columns));
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags))
-			return -ENOMEM;
 	for (size_t i = 0; i < files->n; i++)
 		if (add_line(table, &files->file[i]) < 0)
 			return -ENOMEM;

@@ -2,20 +2,20 @@
 /* fullstripectl history: what was changed in a device, when, and why. */
 #include <argp.h>
 #include <errno.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "ctl.h"
 #include "device.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/render.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/tuning.h"
+#include "table.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 DEFINE_CLEANUP(struct tuning *, tuning_free)
 
 static const struct argp parser = {
@@ -40,18 +40,17 @@ static int add_transaction(struct libscols_table *table, const struct transactio
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)t->id);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct change *c = &t->changes[i];
-		struct libscols_line *line = scols_table_new_line(table, NULL);
+		const char *cells[] = { NULL, NULL, NULL, NULL, c->name, change, c->reason };
 
 		snprintf(change, sizeof(change), "%llu -> %llu", (unsigned long long)c->old,
 			 (unsigned long long)c->new);
-		if (!line || scols_line_set_data(line, 4, c->name) < 0 ||
-		    scols_line_set_data(line, 5, change) < 0 ||
-		    scols_line_set_data(line, 6, c->reason) < 0)
-			return -ENOMEM;
-		if (i == 0 && (scols_line_set_data(line, 0, id) < 0 ||
-			       scols_line_set_data(line, 1, device_time(t->time, time)) < 0 ||
-			       scols_line_set_data(line, 2, transaction_kind_name(t->kind)) < 0 ||
-			       scols_line_set_data(line, 3, outcome(t, how)) < 0))
+		if (i == 0) {
+			cells[0] = id;
+			cells[1] = device_time(t->time, time);
+			cells[2] = transaction_kind_name(t->kind);
+			cells[3] = outcome(t, how);
+		}
+		if (table_add_line(table, cells, ARRAY_SIZE(cells)) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -59,17 +58,16 @@ static int add_transaction(struct libscols_table *table, const struct transactio
 
 static int print_text(const struct state *s)
 {
-	static const char * const columns[] = {
-		"ID", "TIME", "WHAT", "OUTCOME", "SETTING", "CHANGE", "REASON",
+	static const struct table_column columns[] = {
+		{ "ID", 0 }, { "TIME", 0 }, { "WHAT", 0 }, { "OUTCOME", 0 }, { "SETTING", 0 },
+		{ "CHANGE", 0 }, { "REASON", SCOLS_FL_WRAP },
 	};
-	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	_cleanup_(scols_unref_tablep) struct libscols_table *table =
+		table_new(columns, ARRAY_SIZE(columns));
 	int r = 0;
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < 7; i++)
-		if (!scols_table_new_column(table, columns[i], 0, i == 6 ? SCOLS_FL_WRAP : 0))
-			return -ENOMEM;
 	for (size_t i = 0; i < s->n_history && r == 0; i++)
 		r = add_transaction(table, &s->history[i]);
 	if (r == 0 && s->under_way)

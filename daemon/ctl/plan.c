@@ -5,7 +5,6 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +12,17 @@
 #include "ctl.h"
 #include "device.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/render.h"
 #include "lib/units.h"
 #include "src/apply.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/tuning.h"
+#include "table.h"
 #include "workload.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 DEFINE_CLEANUP(struct tuning *, tuning_free)
 
 enum plan_verb {
@@ -95,29 +95,25 @@ static const char *fate(const struct plan_item *item)
 
 static int add_line(struct libscols_table *table, const struct plan_item *item)
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
 	char old[32], new[32];
+	const char * const cells[] = { item->attribute, old, new, fate(item) };
 
-	if (!line)
-		return -ENOMEM;
 	snprintf(old, sizeof(old), "%llu", (unsigned long long)item->old);
 	snprintf(new, sizeof(new), "%llu", (unsigned long long)item->new);
-	if (scols_line_set_data(line, 0, item->attribute) < 0 ||
-	    scols_line_set_data(line, 1, old) < 0 || scols_line_set_data(line, 2, new) < 0 ||
-	    scols_line_set_data(line, 3, fate(item)) < 0)
-		return -ENOMEM;
-	return 0;
+	return table_add_line(table, cells, ARRAY_SIZE(cells));
 }
 
 static int print_plan(const struct plan *plan)
 {
-	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	static const struct table_column columns[] = {
+		{ "SETTING", 0 }, { "NOW", SCOLS_FL_RIGHT }, { "PLANNED", SCOLS_FL_RIGHT },
+		{ "STATE", 0 },
+	};
+	_cleanup_(scols_unref_tablep) struct libscols_table *table =
+		table_new(columns, ARRAY_SIZE(columns));
 	int r = 0;
 
-	if (!table || !scols_table_new_column(table, "SETTING", 0, 0) ||
-	    !scols_table_new_column(table, "NOW", 0, SCOLS_FL_RIGHT) ||
-	    !scols_table_new_column(table, "PLANNED", 0, SCOLS_FL_RIGHT) ||
-	    !scols_table_new_column(table, "STATE", 0, 0))
+	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < plan->n && r == 0; i++)
 		r = add_line(table, &plan->items[i]);

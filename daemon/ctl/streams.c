@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 
 #include "ctl.h"
@@ -14,14 +13,13 @@
 #include "lib/view.h"
 #include "src/cleanup.h"
 #include "src/log.h"
+#include "table.h"
 #include "watch.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
 static int add_line(struct libscols_table *table, const struct stream_view *stream)
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
 	char sizes[2][UNITS_TEXT], numbers[3][24], idle[VIEW_TEXT], name[TARGET_NAME];
 	const char * const columns[] = {
 		name, numbers[0], view_direction(stream->direction), numbers[1], numbers[2],
@@ -30,8 +28,6 @@ static int add_line(struct libscols_table *table, const struct stream_view *stre
 		view_time(1000ULL * stream->idle_ms, idle),
 	};
 
-	if (!line)
-		return -ENOMEM;
 	watch_device_name(stream->disk, name);
 	snprintf(numbers[0], sizeof(numbers[0]), "%" PRIu64, stream->position);
 	if (stream->direction == STREAM_STRIDED)
@@ -39,29 +35,21 @@ static int add_line(struct libscols_table *table, const struct stream_view *stre
 	else
 		snprintf(numbers[1], sizeof(numbers[1]), "-");
 	snprintf(numbers[2], sizeof(numbers[2]), "%" PRIu32, stream->degree);
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (scols_line_set_data(line, i, columns[i]) < 0)
-			return -ENOMEM;
-	return 0;
+	return table_add_line(table, columns, ARRAY_SIZE(columns));
 }
 
 static int print_table(const struct stream_view *streams, size_t n)
 {
-	static const struct {
-		const char *name;
-		int flags;
-	} columns[] = {
+	static const struct table_column columns[] = {
 		{ "DEVICE", 0 }, { "POSITION", SCOLS_FL_RIGHT }, { "DIRECTION", 0 },
 		{ "STRIDE", SCOLS_FL_RIGHT }, { "DEGREE", SCOLS_FL_RIGHT },
 		{ "AHEAD", SCOLS_FL_RIGHT }, { "READ", SCOLS_FL_RIGHT }, { "IDLE", SCOLS_FL_RIGHT },
 	};
-	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	_cleanup_(scols_unref_tablep) struct libscols_table *table =
+		table_new(columns, ARRAY_SIZE(columns));
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (!scols_table_new_column(table, columns[i].name, 0, columns[i].flags))
-			return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (add_line(table, &streams[i]) < 0)
 			return -ENOMEM;

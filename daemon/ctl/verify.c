@@ -2,20 +2,20 @@
 /* fullstripectl verify: whether a device still is as it was set. */
 #include <argp.h>
 #include <errno.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "ctl.h"
 #include "device.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/render.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/tuning.h"
+#include "table.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
-DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 DEFINE_CLEANUP(struct tuning *, tuning_free)
 
 static const struct argp parser = {
@@ -56,25 +56,26 @@ static const char *verdict(const struct checked *c)
 
 static int print_text(const struct tuning *t, const struct checked *values)
 {
-	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
+	static const struct table_column columns[] = {
+		{ "SETTING", 0 }, { "SET", SCOLS_FL_RIGHT }, { "NOW", SCOLS_FL_RIGHT }, { "STATE", 0 },
+	};
+	_cleanup_(scols_unref_tablep) struct libscols_table *table =
+		table_new(columns, ARRAY_SIZE(columns));
 
 	if (t->state.under_way)
 		printf("change %llu was interrupted; the next apply, rollback or start of the daemon completes it or takes it back\n",
 		       (unsigned long long)t->state.now.id);
-	if (!table || !scols_table_new_column(table, "SETTING", 0, 0) ||
-	    !scols_table_new_column(table, "SET", 0, SCOLS_FL_RIGHT) ||
-	    !scols_table_new_column(table, "NOW", 0, SCOLS_FL_RIGHT) ||
-	    !scols_table_new_column(table, "STATE", 0, 0))
+	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->state.n_values; i++) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
 		char set[32], now[32];
+		const char * const cells[] = {
+			values[i].value->name, set, now, verdict(&values[i]),
+		};
 
 		snprintf(set, sizeof(set), "%llu", (unsigned long long)values[i].value->value);
 		snprintf(now, sizeof(now), "%llu", (unsigned long long)values[i].found);
-		if (!line || scols_line_set_data(line, 0, values[i].value->name) < 0 ||
-		    scols_line_set_data(line, 1, set) < 0 || scols_line_set_data(line, 2, now) < 0 ||
-		    scols_line_set_data(line, 3, verdict(&values[i])) < 0)
+		if (table_add_line(table, cells, ARRAY_SIZE(cells)) < 0)
 			return -ENOMEM;
 	}
 	return scols_print_table(table);
