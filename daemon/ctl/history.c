@@ -40,7 +40,7 @@ static int add_transaction(struct libscols_table *table, const struct transactio
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)t->id);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct change *c = &t->changes[i];
-		const char *cells[] = { NULL, NULL, NULL, NULL, c->name, change, c->reason };
+		const char *cells[7] = { [4] = c->name, change, c->reason };
 
 		snprintf(change, sizeof(change), "%llu -> %llu", (unsigned long long)c->old,
 			 (unsigned long long)c->new);
