@@ -6,12 +6,14 @@
 # what was read ahead is never read when it is stale, or when it could not be read.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# stream BS FIRST COUNT [fio option]...: read COUNT blocks of BS from block FIRST on.
+# stream BS FIRST COUNT: read COUNT blocks of BS from block FIRST on.
 stream() {
-	local bs=$1 first=$2 count=$3
-	shift 3
-	fio --name=r --filename=/dev/mapper/fs0 --direct=1 --rw=read --bs="$bs" \
-		--offset=$((first * bs)) --size=$((count * bs)) --output=/dev/null "$@"
+	dd if=/dev/mapper/fs0 of=/dev/null bs="$1" skip="$2" count="$3" iflag=direct status=none
+}
+
+# readers [fio option]...: read in some other way.
+readers() {
+	fio --name=r --filename=/dev/mapper/fs0 --direct=1 --output=/dev/null "$@"
 }
 
 # settled: waits until nothing is being read ahead.
@@ -138,11 +140,11 @@ tap_is $? 0 "what a stream will read is read in whole chunks"
 tap_is $? 0 "and all but its beginning is read from memory"
 tap_is "$(stat active_streams)" 1 "it is one stream"
 dmsetup message fs0 0 reset_stats
-stream 8192 0 1024 --rw=read:-16k --offset=$(((16 << 20) - 8192)) --size=$((16 << 20)) --io_size=$((1 << 23))
+readers --rw=read:-16k --bs=8k --offset=$(((16 << 20) - 8192)) --size=$((16 << 20)) --io_size=$((1 << 23))
 (($(stat prefetch_hit_bytes) >= (1 << 23) - 10 * 8192))
 tap_is $? 0 "backward too"
 dmsetup message fs0 0 reset_stats
-stream 65536 0 2048 --zonemode=strided --zonesize=1m --zonerange=1m --zoneskip=3m --io_size=24m
+readers --rw=read --bs=64k --size=128m --zonemode=strided --zonesize=1m --zonerange=1m --zoneskip=3m --io_size=24m
 settled
 tap_diag "$(stat prefetched_bytes) bytes read ahead for 24 MiB in runs of 1 MiB, $(stat prefetch_hit_bytes) hit"
 (($(stat prefetch_hit_bytes) >= 21 << 20 && $(stat prefetched_bytes) <= 29 << 20))
@@ -183,8 +185,7 @@ tap_is $? 0 "with requests larger than a chunk"
 forget
 
 dmsetup message fs0 0 reset_stats
-fio --name=r --filename=/dev/mapper/fs0 --direct=1 --rw=randread --bs=4k --size=256m \
-	--number_ios=2000 --output=/dev/null
+readers --rw=randread --bs=4k --size=256m --number_ios=2000
 dd if=/dev/mapper/fs0 of=/dev/null bs=8k count=2000 status=none
 dd if=/dev/mapper/fs0 of=/dev/null bs="$RIG_W" skip=20 count=20 iflag=direct status=none
 tap_diag "$(stat prefetched_bytes) bytes read ahead"
@@ -194,7 +195,7 @@ tap_is $? 0 "for random readers, large reads, and who reads ahead, hardly anythi
 # What it reads is ahead of it already each time but the first.
 forget
 dmsetup message fs0 0 reset_stats
-stream 4096 $((180 * RIG_W / 4096)) 6 --loops=40
+readers --rw=read --bs=4k --offset=$((180 * RIG_W)) --size=24k --loops=40
 settled
 tap_diag "$(stat prefetched_bytes) bytes read ahead for 24 KiB, read 40 times"
 (($(stat prefetched_bytes) && $(stat prefetched_bytes) <= 4 * RIG_W))
