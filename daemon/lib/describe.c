@@ -60,6 +60,16 @@ static void add_access(const struct rows *rows, const struct profile_summary *s)
 		s->streams == 1 ? "stream" : "streams");
 }
 
+static void add_zones(const struct rows *rows, const struct profile_summary *s)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	if (profile_is_ping_pong(s))
+		add_row(rows, "ping-pong", "%.0f %% of the I/Os go back to the other of two zones, as between log and data: at %s and %s on average",
+			s->returns * 100, units_format_size(s->low_zone, low),
+			units_format_size(s->high_zone, high));
+}
+
 static void add_bandwidth(const struct rows *rows, const struct profile_summary *s)
 {
 	char average[UNITS_TEXT], peak[UNITS_TEXT], reads[UNITS_TEXT], writes[UNITS_TEXT];
@@ -85,6 +95,7 @@ void describe_profile(const struct profile_summary *s, describe_fn add, void *da
 	add_row(rows, "data or attribute", "%s intensive (%.0f %% of the I/Os are metadata)",
 		profile_content_name(s->content), s->meta_ios * 100);
 	add_access(rows, s);
+	add_zones(rows, s);
 	add_bandwidth(rows, s);
 	add_sizes(rows, s);
 	add_row(rows, "latency", "%s (%.0f %% are waited for; flushes for each write: %.2f; FUA: %.0f %%)",

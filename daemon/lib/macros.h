@@ -11,6 +11,9 @@
 #endif
 /* What the kernel counts in, in bytes, whatever the disk has. */
 #define SECTOR			512
+#ifndef MAX
+#define MAX(a, b)		((a) > (b) ? (a) : (b))
+#endif
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 
 #endif

@@ -7,6 +7,7 @@
 #include "histogram.h"
 #include "join.h"
 #include "macros.h"
+#include "ping_pong.h"
 #include "profile.h"
 #include "streams.h"
 
@@ -39,6 +40,7 @@ struct device_profile {
 
 	unsigned int most_streams;
 	struct streams streams;
+	struct ping_pong ping_pong;
 
 	uint64_t size_min, size_max;
 	uint64_t sizes[PROFILE_SIZE_CLASSES];
@@ -223,6 +225,7 @@ static void count_io(struct profile *p, struct device_profile *d, const struct t
 	}
 	count_size(d, e->bytes);
 	streams_add(&d->streams, e->time, kind, e->sector, io_end(e));
+	ping_pong_add(&d->ping_pong, e->sector, io_end(e));
 }
 
 static void count_completion(struct device_profile *d, const struct trace_event *e)
@@ -485,6 +488,9 @@ void profile_summarise(const struct profile *p, unsigned int index, struct profi
 		.meta_ios = share(d->meta_ios, d->ios),
 		.meta_bytes = share(d->meta_bytes, d->bytes),
 		.streams = active > d->most_streams ? active : d->most_streams,
+		.returns = ping_pong_share(&d->ping_pong),
+		.low_zone = ping_pong_low(&d->ping_pong) * SECTOR,
+		.high_zone = ping_pong_high(&d->ping_pong) * SECTOR,
 		.sync = share(d->waited_for, d->ios + d->flushes),
 		.fua = share(d->fua, d->writes),
 		.flush = share(d->flushes + d->preflushes, d->writes),

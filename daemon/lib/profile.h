@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ping_pong.h"
 #include "streams.h"
 #include "trace.h"
 
@@ -80,6 +81,9 @@ struct profile_latency {
  * @strided: share that began a run at the stream's stride
  * @random: share that went on with nothing
  * @streams: most streams at once
+ * @returns: share that went back to the other of two zones, see profile_is_ping_pong()
+ * @low_zone: where these are: bytes from the device's beginning
+ * @high_zone: the same
  * @average_rate: bytes per second completed
  * @peak_rate: the same in the best second
  * @read_rate: average, reads
@@ -118,6 +122,8 @@ struct profile_summary {
 	int direction;
 	double sequential, strided, random;
 	unsigned int streams;
+	double returns;
+	uint64_t low_zone, high_zone;
 
 	uint64_t average_rate, peak_rate, read_rate, write_rate;
 
@@ -136,6 +142,12 @@ struct profile_summary {
 	uint64_t rmw, rcw;
 	double confidence;
 };
+
+/* Back and forth between two zones, as with a log and the data. */
+static inline bool profile_is_ping_pong(const struct profile_summary *s)
+{
+	return s->returns >= PING_PONG_SHARE;
+}
 
 /**
  * struct profile_options - how to look at it

@@ -93,6 +93,10 @@ static struct json_object *access_pattern(const struct profile_summary *s)
 	add_share(o, "strided", s->strided);
 	add_share(o, "random", s->random);
 	render_add_number(o, "streams", s->streams);
+	add_flag(o, "ping_pong", profile_is_ping_pong(s));
+	add_share(o, "returns", s->returns);
+	render_add_number(o, "low_zone", s->low_zone);
+	render_add_number(o, "high_zone", s->high_zone);
 	return o;
 }
 

@@ -70,6 +70,16 @@ static void read_access(const struct fields *f, struct profile_summary *s)
 		fields_refuse(f, "\"direction\" is %d, and must be -1, 0 or 1", s->direction);
 }
 
+/* What was saved by an earlier version has no zones. */
+static void read_zones(const struct fields *f, struct profile_summary *s)
+{
+	if (f->why[0] || !json_object_object_get_ex(f->object, "returns", NULL))
+		return;
+	s->returns = share(f, "returns");
+	s->low_zone = number(f, "low_zone");
+	s->high_zone = number(f, "high_zone");
+}
+
 static void read_bandwidth(const struct fields *f, struct profile_summary *s)
 {
 	s->average_rate = number(f, "average");
@@ -139,6 +149,7 @@ static void read_summary(const struct fields *f, struct profile_summary *s)
 	s->errors = number(f, "errors");
 	read_content(&content, s);
 	read_access(&access, s);
+	read_zones(&access, s);
 	read_bandwidth(&bandwidth, s);
 	read_sizes(&sizes, s);
 	read_latency(&times, s);

@@ -250,7 +250,53 @@ static void test_random_is_random(void **state)
 	assert_int_equal(s.access, ACCESS_RANDOM);
 	assert_int_equal(s.direction, 0);
 	assert_true(s.random > 0.99);
+	assert_true(s.returns < 0.12);
 	assert_int_equal(s.streams, 0);
+	profile_free(p);
+}
+
+/* The data grows at a quarter of the disk; each block of it costs @logged writes to the log at its beginning. */
+static struct profile_summary logged_workload(unsigned int logged)
+{
+	struct profile *p = new_profile();
+	struct profile_summary s;
+	uint64_t time = 0;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		add_io(p, time += MS, BLKTRACE_WRITE, 1024 * MIB + i * 8 * KIB, 8 * KIB);
+		for (unsigned int k = 0; k < logged; k++)
+			add_io(p, time += MS, BLKTRACE_WRITE, (i * logged + k) % 256 * 4 * KIB, 4 * KIB);
+	}
+	s = summary_of(p);
+	profile_free(p);
+	return s;
+}
+
+static void test_ping_pong(void **state)
+{
+	struct profile_summary s = logged_workload(0);
+	struct profile *p = new_profile();
+
+	(void)state;
+	assert_false(profile_is_ping_pong(&s));
+	assert_true(s.returns < 0.001);
+	assert_int_equal(s.low_zone + s.high_zone, 0);
+
+	s = logged_workload(1);
+	assert_true(profile_is_ping_pong(&s));
+	assert_true(s.returns > 0.99);
+	assert_in_range(s.low_zone, 0, MIB);
+	assert_in_range(s.high_zone, 1024 * MIB, 1032 * MIB);
+	s = logged_workload(3);
+	assert_true(s.returns > 0.49 && s.returns < 0.51);
+	s = logged_workload(9);
+	assert_false(profile_is_ping_pong(&s));
+
+	/* Three places in turn are not two. */
+	for (unsigned int i = 0; i < 3000; i++)
+		add_io(p, i * MS, BLKTRACE_WRITE, i % 3 * 1024 * MIB + i / 3 * 4 * KIB, 4 * KIB);
+	s = summary_of(p);
+	assert_true(s.returns < 0.001);
 	profile_free(p);
 }
 
@@ -606,6 +652,29 @@ static void test_recordings(void **state)
 	}
 }
 
+/*
+ * ext4 on a RAID5, of which a file grew by 64 blocks of 8 KiB: for each there are three writes
+ * to its log, in the middle of the device, and two ways between that and the data.
+ */
+static void test_recorded_ping_pong(void **state)
+{
+	struct profile *p = profile_of_recording("ping-pong/md0");
+	struct profile_summary s;
+
+	(void)state;
+	profile_summarise(p, 0, &s);
+	assert_true(profile_is_ping_pong(&s));
+	assert_true(s.returns > 0.45 && s.returns < 0.55);
+	assert_in_range(s.low_zone, 120 * MIB, 136 * MIB);
+	assert_in_range(s.high_zone, 250 * MIB, 264 * MIB);
+	assert_in_range(s.writes, 4 * 64, 4 * 64 + 16);
+	profile_free(p);
+	p = profile_of_recording("linux-6.12-v1/vda");
+	profile_summarise(p, 0, &s);
+	assert_false(profile_is_ping_pong(&s));
+	profile_free(p);
+}
+
 /* A disk builds requests: the recording has D of 3 reads, 39 writes and 13 flushes, says blkparse. */
 static void test_recorded_disk(void **state)
 {
@@ -637,6 +706,7 @@ int main(void)
 		cmocka_unit_test(test_classify_vectors),
 		cmocka_unit_test(test_iostat_vectors),
 		cmocka_unit_test(test_random_is_random),
+		cmocka_unit_test(test_ping_pong),
 		cmocka_unit_test(test_interleaved_streams),
 		cmocka_unit_test(test_longest_streams),
 		cmocka_unit_test(test_strides),
@@ -651,6 +721,7 @@ int main(void)
 		cmocka_unit_test(test_flush_joins_anywhere),
 		cmocka_unit_test(test_devices_are_bounded),
 		cmocka_unit_test(test_recordings),
+		cmocka_unit_test(test_recorded_ping_pong),
 		cmocka_unit_test(test_recorded_disk),
 	};
 

@@ -91,6 +91,29 @@ static void test_refused(void **state)
 	refuse("\"bandwidth\": {", "\"bandwidth\": 5, \"x\": {", "\"bandwidth\" is no object");
 }
 
+/* Earlier versions did not know of zones. */
+static void test_without_zones(void **state)
+{
+	struct saved *saved = two_devices(), *again = calloc(1, sizeof(*again));
+	char why[FIELDS_WHY], *text, *at;
+
+	(void)state;
+	saved->devices[0].returns = 0.5;
+	saved->devices[0].low_zone = 1048576;
+	text = text_of(saved);
+	assert_int_equal(saved_parse(text, strlen(text), again, why), 0);
+	assert_true(again->devices[0].returns == 0.5);
+	assert_int_equal(again->devices[0].low_zone, 1048576);
+	while ((at = strstr(text, "\"returns\"")))
+		memcpy(at, "\"unknown\"", 9);
+	assert_int_equal(saved_parse(text, strlen(text), again, why), 0);
+	assert_true(again->devices[0].returns == 0);
+	assert_int_equal(again->devices[0].ios, 40);
+	free(text);
+	free(again);
+	free(saved);
+}
+
 static void test_cut_and_changed(void **state)
 {
 	struct saved *saved = two_devices(), *again = calloc(1, sizeof(*again));
@@ -120,6 +143,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_without_zones),
 		cmocka_unit_test(test_cut_and_changed),
 	};
 

@@ -389,6 +389,39 @@ static void test_recordings(void **state)
 	}
 }
 
+/* Whether anything was written to these rows in this time. */
+static bool is_written(const struct series *s, unsigned int bucket, unsigned int from, unsigned int to)
+{
+	for (unsigned int row = from; row < to; row++)
+		if (s->seeks->cells[SERIES_WRITE][row][2 * bucket] ||
+		    s->seeks->cells[SERIES_WRITE][row][2 * bucket + 1])
+			return true;
+	return false;
+}
+
+/* Log and data: two bands with nothing between them, and both all the time. */
+static void test_recorded_ping_pong(void **state)
+{
+	struct series *s = new_series(0, 0);
+	unsigned int low, high, both = 0, any = 0;
+
+	(void)state;
+	add_recorded("ping-pong/md0", s);
+	low = ((120ull << 20) / 512 >> s->seeks->row_shift) - s->seeks->first_row;
+	high = ((250ull << 20) / 512 >> s->seeks->row_shift) - s->seeks->first_row;
+	assert_in_range(high, low + 32, SERIES_ROWS - 1);
+	for (unsigned int i = 0; i < series_n_buckets(s); i++) {
+		bool data = is_written(s, i, low, low + 16), log = is_written(s, i, high, high + 16);
+
+		assert_false(is_written(s, i, low + 16, high));
+		any += data || log;
+		both += data && log;
+	}
+	assert_true(any > 64);
+	assert_true(both > any / 2);
+	series_free(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -401,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_ends_of_the_world),
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_recordings),
+		cmocka_unit_test(test_recorded_ping_pong),
 	};
 
 	return cmocka_run_group_tests_name("series", tests, NULL, NULL);
