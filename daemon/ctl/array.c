@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <string.h>
 
 #include "array.h"
 #include "option.h"
@@ -82,6 +83,27 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/**
+ * array_options_take() - what was not said is so
+ * @o: what was said
+ * @topology: what lies below a device
+ * @offset_bytes: where on the array that begins
+ */
+void array_options_take(struct array_options *o, const struct topology *topology,
+			uint64_t offset_bytes)
+{
+	if (o->array.level == RULE_LEVEL_NONE) {
+		uint64_t start = o->has_start ? o->array.offset_bytes : offset_bytes;
+
+		o->array = topology->array;
+		o->array.offset_bytes = start;
+	}
+	if (o->n_limits == 0) {
+		o->n_limits = topology->n_limits;
+		memcpy(o->limits, topology->limits, sizeof(o->limits));
 	}
 }
 

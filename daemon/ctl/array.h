@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/rule.h"
+#include "src/topology.h"
 
 /**
  * struct array_options - what was said of an array
@@ -27,6 +28,8 @@ struct array_options {
 extern const struct argp array_argp;
 
 void array_options_init(struct array_options *o);
+void array_options_take(struct array_options *o, const struct topology *topology,
+			uint64_t offset_bytes);
 int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule_sum *sum);
 
 #endif

@@ -11,8 +11,7 @@ _fullstripe() {
 
 	COMPREPLY=()
 	if [[ $prev == --kind ]]; then
-		words=$("${command[@]}" --help 2>/dev/null |
-			sed -n '/^KINDs/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p')
+		words=$("${command[@]}" --kind list 2>/dev/null | sed 's/ .*//')
 	elif [[ $prev == --mode ]]; then
 		words="writebehind writethrough"
 	elif [[ $prev == --sort ]]; then

@@ -10,8 +10,8 @@ local -a command=($words[1]) found
 
 case ${words[CURRENT-1]} in
 --kind)
-	found=(${(f)"$(_call_program kinds $command --help 2>/dev/null |
-		sed -n '/^KINDs/,/^$/s/^  \([a-z0-9-]*\) .*  \(.*\)/\1:\2/p')"})
+	found=(${(f)"$(_call_program kinds $command --kind list 2>/dev/null |
+		sed 's/^\([a-z0-9-]*\) .*  \(.*\)/\1:\2/; s/^\([a-z0-9-]*\)  */\1:/')"})
 	_describe kind found
 	return ;;
 --mode)

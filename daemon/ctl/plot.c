@@ -2,6 +2,8 @@
 /* fullstripectl plot: one picture of recorded workloads. */
 #include <errno.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -45,16 +47,29 @@ enum {
 };
 
 static const struct argp_option option_list[] = {
-	{ "kind", OPTION_KIND, "KIND", 0, "What to draw: see below", 0 },
-	{ "output", 'o', "FILE", 0, "Where: FILE.svg, FILE.png or FILE.pdf; - is SVG to standard output", 0 },
+	{ "kind", OPTION_KIND, "KIND", 0, "What to draw; 'list' lists what there is", 0 },
+	{ "output", 'o', "FILE", 0, "FILE.svg, .png or .pdf; - is standard output", 0 },
 	{ 0 },
 };
+
+/* With what iowatcher and btt call them. */
+static void list_kinds(void)
+{
+	for (unsigned int i = 0; plot_kind_at(i); i++) {
+		const struct plot_kind *kind = plot_kind_at(i);
+
+		printf("%-14s %-12s %s\n", kind->name, kind->alias ?: "", kind->title);
+	}
+	exit(EXIT_DONE);
+}
 
 static const struct plot_kind *parse_kind(const char *name, const struct argp_state *state)
 {
 	const struct plot_kind *kind = plot_kind_find(name);
 	GString *known;
 
+	if (strcmp(name, "list") == 0)
+		list_kinds();
 	if (kind)
 		return kind;
 	known = g_string_new(NULL);
@@ -104,35 +119,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static char *list_kinds(int key, const char *text, void *input)
-{
-	GString *doc;
-	char *copy;
-
-	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC || !text)
-		return (char *)text;
-	doc = g_string_new("KINDs, and what iowatcher and btt call them:\n");
-	for (unsigned int i = 0; plot_kind_at(i); i++) {
-		const struct plot_kind *kind = plot_kind_at(i);
-
-		g_string_append_printf(doc, "  %-14s %-12s %s\n", kind->name, kind->alias ?: "",
-				       kind->title);
-	}
-	g_string_append_printf(doc, "\n%s", text);
-	/* argp frees it with free(). */
-	copy = strdup(doc->str);
-	g_string_free(doc, TRUE);
-	return copy;
-}
-
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "[--label NAME] FILE...",
-	.doc = "Draw what is in blktrace recordings. FILEs are merged by time; those behind a --label are a recording of their own, and all are drawn into one picture.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 there is nothing to draw.",
+	.doc = "Draw what is in blktrace recordings. FILEs are merged by time; those behind a --label are a recording of their own, and all are drawn into one picture.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is damaged (what could be read was used), 4 there is nothing to draw.",
 	.children = (const struct argp_child[]) { { &subjects_argp, 0, NULL, 0 }, { 0 } },
-	.help_filter = list_kinds,
 };
 
 /* The converter reads @svg, which is a file, and writes to @output. */

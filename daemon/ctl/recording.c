@@ -4,18 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/merge.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
+#include "src/progress.h"
 
 DEFINE_CLEANUP(struct recording *, recording_close)
 
-/* How far it has come is told after a while, and not again at once. */
-#define PROGRESS_NS		500000000ull
+/* How far it has come may be told each time that so many were read. */
 #define PROGRESS_EVENTS		16384
 
 struct file {
@@ -27,19 +26,10 @@ struct file {
 struct recording {
 	struct merge *merge;
 	uint64_t bytes, bytes_read, events;
-	uint64_t told_at;
-	bool tells, told;
+	struct progress progress;
 	size_t n;
 	struct file files[];
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static ssize_t fill_from_file(void *source, void *space, size_t room)
 {
@@ -96,8 +86,7 @@ int recording_open(char **files, size_t n, struct recording **ret)
 		recording_close(r);
 		return error;
 	}
-	r->tells = isatty(STDERR_FILENO) && r->bytes > 0;
-	r->told_at = now();
+	progress_begin(&r->progress);
 	*ret = r;
 	return 0;
 }
@@ -119,17 +108,6 @@ struct recording *recording_close(struct recording *r)
 	return NULL;
 }
 
-static void tell_progress(struct recording *r)
-{
-	uint64_t time = now();
-
-	if (time - r->told_at < PROGRESS_NS)
-		return;
-	fprintf(stderr, "\r%3.0f %% of the recording read", 100.0 * r->bytes_read / r->bytes);
-	r->told_at = time;
-	r->told = true;
-}
-
 /**
  * recording_next() - the next event
  * @r: the recording
@@ -143,12 +121,11 @@ int recording_next(struct recording *r, struct trace_event *ret)
 {
 	int more = merge_next(r->merge, UINT64_MAX, ret);
 
-	if (r->tells && more > 0 && ++r->events % PROGRESS_EVENTS == 0)
-		tell_progress(r);
-	if (r->told && more <= 0) {
-		fputs("\r\033[K", stderr);
-		r->told = false;
-	}
+	if (more > 0 && ++r->events % PROGRESS_EVENTS == 0 && r->bytes > 0)
+		progress_tell(&r->progress, "%.0f %% of the recording read",
+			      100.0 * r->bytes_read / r->bytes);
+	if (more <= 0)
+		progress_end(&r->progress);
 	return more < 0 ? log_errno(more, "the recording cannot be read") : more;
 }
 

@@ -14,6 +14,7 @@
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/save.h"
+#include "src/store.h"
 #include "subjects.h"
 
 DEFINE_CLEANUP(struct subjects *, subjects_free)
@@ -23,7 +24,12 @@ struct options {
 	const char *output;
 };
 
+enum {
+	OPTION_STATE_DIR = 256,
+};
+
 static const struct argp_option option_list[] = {
+	{ "state-dir", OPTION_STATE_DIR, "DIR", 0, "Where what is known of devices is kept", 0 },
 	{ "output", 'o', "FILE", 0, "The page; - is standard output", 0 },
 	{ 0 },
 };
@@ -34,7 +40,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		o->subjects.state_folder = store_default_path();
 		state->child_inputs[0] = &o->subjects;
+		return 0;
+	case OPTION_STATE_DIR:
+		o->subjects.state_folder = arg;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -51,8 +61,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
-	.args_doc = "[--label NAME] FILE...",
-	.doc = "Write a page with all pictures of blktrace recordings, the profile, and the plan for the array that they are of. FILEs are merged by time; those behind a --label are a recording of their own: two of them are compared.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
+	.args_doc = "[--label NAME] FILE...\n--from DEV [--seconds N]",
+	.doc = "Write a page about blktrace recordings, or about DEV. FILEs are merged by time; those behind a --label are a recording of their own: two are compared.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is damaged (what could be read was used), 4 nothing was recorded.",
 	.children = (const struct argp_child[]) { { &subjects_argp, 0, NULL, 0 }, { 0 } },
 };
 
@@ -244,6 +254,8 @@ static void add_summary(GString *out, const struct page *page)
 	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
 		add_measure(out, s, &measures[i]);
 	end_table(out);
+	if (s->kept)
+		g_string_append(out, "<p>Of this workload its profile was kept, and not its I/Os: there are no pictures. fullstripectl report --from DEV --seconds N records it anew.</p>\n");
 	if (s->lost > 0)
 		markup_add(out, "<p class=\"bad\">%llu records had no room when this was recorded: all numbers are too low.</p>\n",
 			   (unsigned long long)s->lost);
@@ -392,7 +404,7 @@ static void add_plan(GString *out, const struct page *page)
 	const struct array_options *a = page->array;
 
 	if (s->stripe_bytes == 0) {
-		g_string_append(out, "<p class=\"none\">None: which array this is of was not said (--level, --members, --chunk).</p>\n");
+		g_string_append(out, "<p class=\"none\">None: which array this is of was not said (--from, or --level, --members, --chunk).</p>\n");
 		return;
 	}
 	for (unsigned int i = 0; i < s->n; i++) {
@@ -460,17 +472,25 @@ static void add_part(GString *out, const struct page *page, const char *name)
 			parts[i].add(out, page);
 }
 
+/* From "@{if recorded}" to "@{end}" is what only a recording has. */
 static GString *make_page(const struct page *page)
 {
 	char *html = EMBEDDED_TEXT(report_html), *at = html, *name;
 	GString *out = g_string_new(NULL);
+	bool skips = false;
 
 	while ((name = strstr(at, "@{"))) {
 		char *end = strchr(name, '}');
 
-		g_string_append_len(out, at, name - at);
+		if (!skips)
+			g_string_append_len(out, at, name - at);
 		*end = '\0';
-		add_part(out, page, name + 2);
+		if (strcmp(name + 2, "end") == 0)
+			skips = false;
+		else if (strcmp(name + 2, "if recorded") == 0)
+			skips = page->subjects->kept;
+		else if (!skips)
+			add_part(out, page, name + 2);
 		at = end + 1;
 	}
 	g_string_append(out, at);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "from.h"
 #include "lib/blktrace_format.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
@@ -23,8 +24,6 @@
 #include "settings.h"
 #include "src/cleanup.h"
 #include "src/log.h"
-#include "src/target.h"
-#include "src/topology.h"
 
 #define LIST_MAX		32
 #define COMBINATIONS_MAX	256
@@ -76,17 +75,17 @@ enum {
 static const struct argp_option option_list[] = {
 	{ "cluster", OPTION_CLUSTER, "SIZE,...", 0, "Cluster sizes to try (default one stripe)", 1 },
 	{ "hold", OPTION_HOLD, "MS,...", 0, "Hold times to try (default 5000)", 1 },
-	{ "stripe", OPTION_STRIPE, "SIZE,...", 0, "Stripe widths to try: arrays of other numbers of members", 1 },
-	{ "from", OPTION_FROM, "DEV", 0, "Array and settings of this fullstripe device, or array", 2 },
+	{ "stripe", OPTION_STRIPE, "SIZE,...", 0, "Stripe widths to try, on other numbers of members", 1 },
+	{ "from", OPTION_FROM, "DEV", 0, "Take array and settings from this device", 2 },
 	{ "level", OPTION_LEVEL, "N", 0, "RAID level: 4, 5 or 6 (default 5)", 2 },
 	{ "chunk", OPTION_CHUNK, "SIZE", 0, "Bytes that lie together on one member", 2 },
 	{ "data-members", OPTION_DATA_MEMBERS, "N", 0, "Members less parity", 2 },
-	{ "alignment-offset", OPTION_ALIGNMENT_OFFSET, "SIZE", 0, "From a stripe border to the device's first byte", 2 },
+	{ "alignment-offset", OPTION_ALIGNMENT_OFFSET, "SIZE", 0, "From a stripe border to the device", 2 },
 	{ "size", OPTION_SIZE, "SIZE", 0, "Of the device (default without end)", 2 },
 	{ "high-water", OPTION_HIGH_WATER, "SIZE", 0, "Memory for what is accepted", 3 },
 	{ "low-water", OPTION_LOW_WATER, "SIZE", 0, "Where accepting begins again", 3 },
-	{ "seek", OPTION_SEEK, "SIZE", 0, "What a member transfers while another seeks (default 1M; 0: nothing is filled)", 3 },
-	{ "service", OPTION_SERVICE, "US", 0, "Microseconds a member takes for a request (default 5000)", 3 },
+	{ "seek", OPTION_SEEK, "SIZE", 0, "What a member transfers in the time of a seek", 3 },
+	{ "service", OPTION_SERVICE, "US", 0, "Microseconds of a member's request (5000)", 3 },
 	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Which device of the recording", 4 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 4 },
 	{ 0 },
@@ -203,7 +202,7 @@ static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "FILE...",
-	.doc = "Print what a fullstripe device would have made of the writes in blktrace recordings, for each combination of cluster size, hold time and stripe width, and what md would have done alone.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 no writes were recorded. See fullstripectl(1).",
+	.doc = "Print what a fullstripe device would have made of the writes in blktrace recordings, for each combination of sizes and times, and what md alone.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a damaged file, 4 no writes.",
 };
 
 /*
@@ -291,40 +290,23 @@ static int take_array(struct options *o, const struct topology *t, const char *n
 /* What --from names. Return: 0 or a negative errno, which was logged. */
 static int take_device(struct options *o)
 {
-	_cleanup_free_ struct topology *topology = calloc(1, sizeof(*topology));
-	struct block_device device;
-	struct target target = { .folder = "" };
+	_cleanup_free_ struct from *from = NULL;
 	uint64_t sectors;
-	const char *lower;
-	bool is_target;
 	int r;
 
-	if (!topology)
-		return log_errno(ENOMEM, "%s", o->from);
-	r = block_device_find(o->from, &device);
-	if (r < 0)
-		return r;
-	is_target = sysfs_read_number(&sectors, SYSFS_ROOT "/class/block/%s/fullstripe/stripe_bytes",
-				      device.name) == 0;
-	if (is_target) {
-		r = target_find(&device, &target);
-		if (r == 0)
-			r = take_target(o, &target);
-		if (r < 0)
-			return r;
-	}
-	lower = is_target ? target.lower : device.name;
-	r = topology_read(SYSFS_ROOT, lower, dm_read_table_of, topology);
+	r = from_find(o->from, &from);
+	if (r == 0 && from->is_target)
+		r = take_target(o, &from->target);
 	if (r < 0)
 		return r;
 	/* A target knows its stripes; all that it cannot say is how much of them is parity. */
-	if (!is_target || topology->array.level != RULE_LEVEL_NONE)
-		r = take_array(o, topology, device.node);
+	if (!from->is_target || from->topology.array.level != RULE_LEVEL_NONE)
+		r = take_array(o, &from->topology, from->device.node);
 	if (r < 0)
 		return r;
-	r = sysfs_read_number(&sectors, SYSFS_ROOT "/class/block/%s/size", device.name);
+	r = sysfs_read_number(&sectors, SYSFS_ROOT "/class/block/%s/size", from->device.name);
 	if (r < 0)
-		return log_errno(r, SYSFS_ROOT "/class/block/%s/size", device.name);
+		return log_errno(r, SYSFS_ROOT "/class/block/%s/size", from->device.name);
 	if (!o->size)
 		o->size = sectors * SECTOR;
 	return 0;

@@ -2,22 +2,28 @@
 #include <errno.h>
 #include <string.h>
 
+#include "from.h"
 #include "lib/exit_codes.h"
 #include "lib/markup.h"
 #include "option.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
+#include "src/record.h"
 #include "subjects.h"
+#include "workload.h"
 
 DEFINE_CLEANUP(struct profile *, profile_free)
 DEFINE_CLEANUP(struct recording *, recording_close)
+DEFINE_CLEANUP(struct tuning *, tuning_free)
 
-/* The files of a recording; they are merged by time. */
+/* The files of a recording; they are merged by time. Without any it is the one that is made now. */
 struct recording_files {
 	const char *label;
 	GPtrArray *names;
 };
+
+#define SECTOR	512
 
 /*
  * Options
@@ -26,15 +32,21 @@ struct recording_files {
 enum {
 	OPTION_LABEL = 1024,
 	OPTION_DEVICE,
+	OPTION_FROM,
+	OPTION_SECONDS,
+	OPTION_RECORD,
 };
 
 static const struct argp_option option_list[] = {
-	{ "label", OPTION_LABEL, "NAME", 0, "The files that follow are a recording of this name", 0 },
+	{ "label", OPTION_LABEL, "NAME", 0, "What follows is a recording of this name", 0 },
 	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Only this device", 0 },
+	{ "from", OPTION_FROM, "DEV", 0, "The array is the one that DEV lies on", 0 },
+	{ "seconds", OPTION_SECONDS, "N", 0, "Record DEV now, for so long", 0 },
+	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
 	{ 0 },
 };
 
-static struct recording_files *latest(struct subject_options *o)
+static struct recording_files *latest(const struct subject_options *o)
 {
 	return o->recordings->len ? &g_array_index(o->recordings, struct recording_files,
 						   o->recordings->len - 1) : NULL;
@@ -49,6 +61,25 @@ static void begin_recording(struct subject_options *o, const char *label,
 	if (before && before->names->len == 0)
 		argp_error(state, "--label '%s': its files have to follow it", before->label);
 	g_array_append_val(o->recordings, new);
+}
+
+static void check(const struct subject_options *o, const struct argp_state *state)
+{
+	const struct recording_files *last = latest(o);
+
+	if (o->seconds && !o->from)
+		argp_error(state, "--seconds needs --from DEV, which is recorded");
+	if (o->record_folder && !o->seconds)
+		argp_error(state, "--record needs --seconds");
+	if (last && last->names->len == 0 && !o->seconds)
+		argp_error(state, "--label '%s': its files have to follow it", last->label);
+	if (last || o->seconds)
+		return;
+	if (!o->from)
+		option_no_files(state);
+	if (!o->state_folder)
+		argp_error(state, "recordings of '%s' are needed, or --seconds N to record it now",
+			   o->from);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -68,14 +99,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->device = option_device(arg, state);
 		o->has_device = true;
 		return 0;
+	case OPTION_FROM:
+		o->from = arg;
+		return 0;
+	case OPTION_SECONDS:
+		o->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
+		return 0;
+	case OPTION_RECORD:
+		o->record_folder = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!latest(o))
 			begin_recording(o, NULL, state);
 		g_ptr_array_add(latest(o)->names, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!latest(o) || latest(o)->names->len == 0)
-			option_no_files(state);
+		check(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -166,37 +205,53 @@ static int add_subject(struct subjects *s, const struct subject_options *o, uint
 	return 0;
 }
 
-static int read_events(struct subjects *s, const struct subject_options *o,
-		       struct recording *recording, struct profile *profile)
+/* One recording while it is read: its devices are the subjects from @first on. */
+struct reader {
+	struct subjects *subjects;
+	const struct subject_options *options;
+	const uint32_t *only;		/* this device; NULL: all */
+	struct profile *profile;
+	unsigned int first;
+	uint64_t origin;
+	bool begun;
+};
+
+static int begin_reading(struct subjects *s, const struct subject_options *o, struct reader *ret)
 {
-	unsigned int first = s->n;
-	struct trace_event event;
-	uint64_t origin = 0;
-	bool begun = false;
+	const struct profile_options options = {
+		.stripe_bytes = s->stripe_bytes,
+		.offset_bytes = rule_misaligned_by(o->array.array.offset_bytes, s->stripe_bytes),
+	};
 	int r;
 
-	while ((r = recording_next(recording, &event)) > 0) {
-		struct subject *subject;
+	*ret = (struct reader) { .subjects = s, .options = o, .first = s->n };
+	r = profile_new(&options, &ret->profile);
+	return r < 0 ? log_errno(r, "the recording") : 0;
+}
 
-		if (event.action == TRACE_NOTE_PROCESS || event.action == TRACE_NOTE_TIMESTAMP ||
-		    (o->has_device && event.device != o->device))
-			continue;
-		if (!begun)
-			origin = event.time;
-		begun = true;
-		subject = find(s, first, event.device);
-		if (!subject) {
-			r = add_subject(s, o, event.device, origin, &subject);
-			if (r < 0)
-				return r;
-		}
-		r = series_add(subject->series, &event);
-		if (r == 0)
-			r = profile_add(profile, &event);
+static int read_event(void *data, const struct trace_event *event)
+{
+	struct reader *reader = data;
+	struct subject *subject;
+	int r;
+
+	if (event->action == TRACE_NOTE_PROCESS || event->action == TRACE_NOTE_TIMESTAMP ||
+	    (reader->only && event->device != *reader->only))
+		return 0;
+	if (!reader->begun)
+		reader->origin = event->time;
+	reader->begun = true;
+	subject = find(reader->subjects, reader->first, event->device);
+	if (!subject) {
+		r = add_subject(reader->subjects, reader->options, event->device, reader->origin,
+				&subject);
 		if (r < 0)
-			return log_errno(r, "the recording cannot be read");
+			return r;
 	}
-	return r;
+	r = series_add(subject->series, event);
+	if (r == 0)
+		r = profile_add(reader->profile, event);
+	return r < 0 ? log_errno(r, "the recording cannot be read") : 0;
 }
 
 static void complete(struct subject *subject, const char *label, bool several,
@@ -211,50 +266,168 @@ static void complete(struct subject *subject, const char *label, bool several,
 				   g_strdup(label);
 }
 
-static int read_recording(struct subjects *s, const struct subject_options *o,
-			  const struct recording_files *files)
+/* All of it was read, but for so many records that were lost. */
+static void end_reading(const struct reader *reader, const char *label, uint64_t lost)
+{
+	struct subjects *s = reader->subjects;
+
+	s->lost += lost;
+	profile_add_lost(reader->profile, lost);
+	for (unsigned int i = reader->first; i < s->n; i++)
+		complete(&s->list[i], label, s->n > reader->first + 1, reader->profile);
+}
+
+static int read_files(struct reader *reader, const struct recording_files *files)
 {
 	_cleanup_(recording_closep) struct recording *recording = NULL;
-	_cleanup_(profile_freep) struct profile *profile = NULL;
-	const struct profile_options options = {
-		.stripe_bytes = s->stripe_bytes,
-		.offset_bytes = rule_misaligned_by(o->array.array.offset_bytes, s->stripe_bytes),
-	};
-	unsigned int first = s->n;
+	struct trace_event event;
 	uint64_t lost;
 	char *label;
 	int r;
 
-	r = profile_new(&options, &profile);
-	if (r < 0)
-		return log_errno(r, "the recording");
 	r = recording_open((char **)files->names->pdata, files->names->len, &recording);
-	if (r == 0)
-		r = read_events(s, o, recording, profile);
 	if (r < 0)
 		return r;
-	s->sound &= recording_is_sound(recording, &lost);
-	s->lost += lost;
-	profile_add_lost(profile, lost);
+	reader->only = reader->options->has_device ? &reader->options->device : NULL;
+	while ((r = recording_next(recording, &event)) > 0) {
+		r = read_event(reader, &event);
+		if (r < 0)
+			break;
+	}
+	if (r < 0)
+		return r;
+	reader->subjects->sound &= recording_is_sound(recording, &lost);
 	label = label_of(files);
-	for (unsigned int i = first; i < s->n; i++)
-		complete(&s->list[i], label, s->n > first + 1, profile);
+	end_reading(reader, label, lost);
 	g_free(label);
 	return 0;
 }
 
-/* Return: 0, -EINVAL or -ENOTUNIQ if the options cannot be, or another negative errno; logged. */
-static int read_all(struct subjects *s, const struct subject_options *o)
+static char *label_of_device(const struct from *from, const char *given)
 {
-	struct rule_sum sum = { .n = 0 };
+	return markup_text(given ?: from->is_target ? from->target.dm_name : from->device.name);
+}
+
+static int read_now(struct reader *reader, const struct from *from, const char *given)
+{
+	const struct subject_options *o = reader->options;
+	uint64_t number, lost;
+	char *label;
 	int r;
 
-	s->sound = true;
-	r = array_stripe_bytes(&o->array, &s->stripe_bytes, &sum);
+	/* Its trace would be that of the whole disk. */
+	if (sysfs_read_number(&number, SYSFS_ROOT "/class/block/%s/partition", from->device.name) == 0)
+		return log_errno(EMEDIUMTYPE, "%s is a partition: only whole devices are recorded",
+				 from->device.node);
+	reader->only = &from->device.device;
+	r = record(&from->device, o->record_folder, o->seconds, read_event, reader, &lost);
 	if (r < 0)
-		return -EINVAL;
+		return r;
+	label = label_of_device(from, given);
+	end_reading(reader, label, lost);
+	g_free(label);
+	return 0;
+}
+
+static int read_recording(struct subjects *s, const struct subject_options *o,
+			  const struct recording_files *files, const struct from *from)
+{
+	struct reader reader;
+	int r;
+
+	r = begin_reading(s, o, &reader);
+	if (r < 0)
+		return r;
+	r = files && files->names->len > 0 ? read_files(&reader, files) :
+	    read_now(&reader, from, files ? files->label : NULL);
+	profile_free(reader.profile);
+	return r;
+}
+
+/* What fullstriped or plan --seconds recorded of it last. Of that there is the profile alone. */
+static int read_kept(struct subjects *s, const struct subject_options *o, const struct from *from)
+{
+	_cleanup_(tuning_freep) struct tuning *tuning = NULL;
+	struct profile_summary profile;
+	struct subject *subject;
+	int r;
+
+	if (!from->is_target) {
+		log_warning("%s is no fullstripe device, so nothing is kept of its workload: record it with --seconds N, or name recordings",
+			    from->device.node);
+		return -ENODATA;
+	}
+	r = tuning_new(o->from, &tuning);
+	if (r == 0)
+		r = workload_profile(&(struct workload) { .n_files = 0 }, tuning, o->state_folder,
+				     &profile);
+	if (r == 0)
+		r = add_subject(s, o, profile.device, 0, &subject);
+	if (r < 0)
+		return r;
+	subject->label = label_of_device(from, NULL);
+	subject->profile = profile;
+	series_finish(subject->series);
+	s->kept = true;
+	return 0;
+}
+
+/* The array that --from says, and else the device's own idea of stripes. */
+static int take_from(struct subjects *s, struct subject_options *o, struct from **ret)
+{
+	struct rule_settings settings;
+	uint64_t start;
+	int r;
+
+	r = from_find(o->from, ret);
+	if (r < 0)
+		return r;
+	start = (*ret)->is_target ? (*ret)->target.lower_start * SECTOR : 0;
+	array_options_take(&o->array, &(*ret)->topology,
+			   (*ret)->topology.array.offset_bytes + start);
+	if (!(*ret)->is_target || o->array.array.level != RULE_LEVEL_NONE)
+		return 0;
+	r = target_read_settings(&(*ret)->target, &settings);
+	if (r < 0)
+		return r;
+	s->stripe_bytes = settings.stripe_bytes;
+	o->array.array.offset_bytes = settings.alignment_offset + start;
+	return 0;
+}
+
+static int read_each(struct subjects *s, const struct subject_options *o, const struct from *from)
+{
+	const struct recording_files *last = latest(o);
+	int r = 0;
+
 	for (guint i = 0; i < o->recordings->len && r == 0; i++)
-		r = read_recording(s, o, &g_array_index(o->recordings, struct recording_files, i));
+		r = read_recording(s, o, &g_array_index(o->recordings, struct recording_files, i),
+				   from);
+	if (r < 0 || (last && last->names->len == 0))
+		return r;
+	if (o->seconds)
+		return read_recording(s, o, NULL, from);
+	return last ? 0 : read_kept(s, o, from);
+}
+
+/* Return: 0, -EINVAL or -ENOTUNIQ if the options cannot be, or another negative errno; logged. */
+static int read_all(struct subjects *s, struct subject_options *o)
+{
+	_cleanup_free_ struct from *from = NULL;
+	struct rule_sum sum = { .n = 0 };
+	uint64_t stripe = 0;
+	int r = 0;
+
+	s->sound = true;
+	if (o->from)
+		r = take_from(s, o, &from);
+	if (r < 0)
+		return r;
+	if (array_stripe_bytes(&o->array, &stripe, &sum) < 0)
+		return -EINVAL;
+	if (stripe)
+		s->stripe_bytes = stripe;
+	r = read_each(s, o, from);
 	for (guint i = 0; i < o->recordings->len; i++)
 		g_ptr_array_unref(g_array_index(o->recordings, struct recording_files, i).names);
 	g_array_unref(o->recordings);
@@ -278,21 +451,34 @@ static int exit_code(const struct subjects *s)
 }
 
 /**
- * subjects_read() - read all recordings
- * @o: which, and how; the files' names are forgotten then
+ * subjects_read() - read all recordings, and make the one that is to be made
+ * @o: which, and how; gets the array that --from says; the files' names are forgotten then
  * @ret: the subjects; NULL if there is nothing to show
  *
  * Return: what the program ends with, if it can show them. What was wrong has been logged.
  */
-int subjects_read(const struct subject_options *o, struct subjects **ret)
+int subjects_read(struct subject_options *o, struct subjects **ret)
 {
 	struct subjects *s = g_new0(struct subjects, 1);
 	int code, r = read_all(s, o);
 
-	if (r < 0)
-		code = r == -EINVAL || r == -ENOTUNIQ ? EXIT_USAGE : EXIT_FAILED;
-	else
+	switch (r) {
+	case 0:
 		code = exit_code(s);
+		break;
+	case -EINVAL:
+	case -ENOTUNIQ:
+		code = EXIT_USAGE;
+		break;
+	case -ENODATA:
+		code = EXIT_NOTHING;
+		break;
+	case -EBADMSG:
+		code = EXIT_BAD_TRACE;
+		break;
+	default:
+		code = EXIT_FAILED;
+	}
 	if (r < 0 || s->n == 0) {
 		subjects_free(s);
 		s = NULL;

@@ -18,12 +18,21 @@
 /**
  * struct subject_options - which recordings, and how to look at them
  * @array: what the devices lie on
+ * @from: the device that says this, and may be recorded; or NULL
+ * @seconds: how long to record it; 0: do not
+ * @record_folder: where to keep that recording, or NULL
+ * @state_folder: where the profile is that is kept of it, which will do where nothing else is
+ *	given; NULL: it will not
  * @has_device: only one device of each recording
  * @device: that one
  * @recordings: struct recording_files
  */
 struct subject_options {
 	struct array_options array;
+	const char *from;
+	unsigned int seconds;
+	const char *record_folder;
+	const char *state_folder;
 	bool has_device;
 	uint32_t device;
 	GArray *recordings;
@@ -55,6 +64,7 @@ struct subject {
  * @stripe_bytes: stripe width of the array; 0 if that is not known
  * @lost: records that had no room when they were recorded
  * @sound: nothing was wrong with the files
+ * @kept: of the only one there is a profile and nothing else
  */
 struct subjects {
 	unsigned int n;
@@ -63,11 +73,12 @@ struct subjects {
 	uint64_t stripe_bytes;
 	uint64_t lost;
 	bool sound;
+	bool kept;
 };
 
 extern const struct argp subjects_argp;
 
-int subjects_read(const struct subject_options *o, struct subjects **ret);
+int subjects_read(struct subject_options *o, struct subjects **ret);
 void subjects_free(struct subjects *s);
 
 #endif

@@ -13,8 +13,6 @@
 #include "src/record.h"
 #include "workload.h"
 
-#define SECONDS_MAX	86400
-
 DEFINE_CLEANUP(struct profile *, profile_free)
 
 enum {
@@ -51,7 +49,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		w->profile = arg;
 		return 0;
 	case OPTION_SECONDS:
-		w->seconds = option_number("seconds", arg, 1, SECONDS_MAX, state);
+		w->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
 		return 0;
 	case OPTION_RECORD:
 		w->record_folder = arg;
@@ -100,6 +98,22 @@ static int choose(const struct workload *w, const struct tuning *t, const struct
 	}
 	*ret = saved->devices[0];
 	return 0;
+}
+
+static int take_event(void *profile, const struct trace_event *event)
+{
+	return profile_add(profile, event);
+}
+
+static int record_now(const struct workload *w, const struct tuning *t, struct profile *profile)
+{
+	uint64_t lost;
+	int r;
+
+	r = record(&t->device, w->record_folder, w->seconds, take_event, profile, &lost);
+	if (r == 0)
+		profile_add_lost(profile, lost);
+	return r;
 }
 
 static void summarise(const struct profile *profile, struct saved *ret)
@@ -154,7 +168,7 @@ static int read_last(const struct tuning *t, const char *state_folder, struct sa
 	if (r == 0)
 		r = store_read(&store, name, &text, &len);
 	if (r == -ENOENT) {
-		log_warning("nothing is known of the workload of %s: record it with --seconds N, or name recordings or a --profile",
+		log_warning("nothing is known of the workload of %s: record it with --seconds N, or name recordings",
 			    t->device.node);
 		return -ENODATA;
 	}
@@ -204,8 +218,7 @@ int workload_profile(const struct workload *w, const struct tuning *t, const cha
 	r = profile_new(&options, &profile);
 	if (r < 0)
 		return log_errno(r, "%s", t->device.node);
-	r = w->n_files ? read_recordings(w, profile) :
-			 record(&t->device, w->record_folder, w->seconds, profile);
+	r = w->n_files ? read_recordings(w, profile) : record_now(w, t, profile);
 	if (r < 0)
 		return r;
 	summarise(profile, saved);

@@ -11,6 +11,9 @@
 #include "lib/profile.h"
 #include "src/tuning.h"
 
+/* A day. */
+#define WORKLOAD_SECONDS_MAX	86400
+
 /**
  * struct workload - taken by workload_argp, which is a child of a verb's own parser
  * @files: recordings; the verb sets these, as they stand behind the device

@@ -407,7 +407,7 @@ static const struct plot_kind kinds[] = {
 	  draw_distances },
 	{ "seeks", "seek-count", "Seeks per second", "nothing was sought", false, draw_seek_count },
 	{ "stripe-fill", "fill", "Stripe fill of the writes",
-	  "there were no writes, or the stripe width is not known (--level, --members, --chunk)",
+	  "there were no writes, or the stripe width is not known (--from, or --level, --members, --chunk)",
 	  false, draw_stripe_fill },
 	{ "pre-reads", "rmw", "Rows that md read before writing, per second",
 	  "md said of none: the recording is not of an array, or all stripes were written whole",

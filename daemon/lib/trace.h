@@ -156,6 +156,15 @@ struct trace_decoder {
 	unsigned char window[TRACE_WINDOW];
 };
 
+/**
+ * typedef trace_event_fn - takes an event; events come in the order of time
+ * @data: whose it is
+ * @event: the event
+ *
+ * Return: 0 or a negative errno, which ends the reading.
+ */
+typedef int (*trace_event_fn)(void *data, const struct trace_event *event);
+
 void trace_decoder_init(struct trace_decoder *d);
 unsigned char *trace_decoder_space(struct trace_decoder *d, size_t *room);
 void trace_decoder_commit(struct trace_decoder *d, size_t bytes);

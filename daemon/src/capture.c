@@ -353,13 +353,13 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 	return 0;
 }
 
-static int give_out(struct capture *c, uint64_t until, struct profile *profile)
+static int give_out(struct capture *c, uint64_t until, trace_event_fn take, void *data)
 {
 	struct trace_event event;
 	int r;
 
 	while ((r = merge_next(c->merge, until, &event)) > 0) {
-		r = profile_add(profile, &event);
+		r = take(data, &event);
 		if (r < 0)
 			break;
 	}
@@ -369,19 +369,20 @@ static int give_out(struct capture *c, uint64_t until, struct profile *profile)
 /**
  * capture_poll() - give out what has been recorded
  * @c: the capture
- * @profile: takes each event, in the order of time
+ * @take: takes each event, in the order of time
+ * @data: handed to @take
  *
  * Return: 0 or a negative errno, which has been logged: -ECANCELED if somebody else
  * ended the trace.
  */
-int capture_poll(struct capture *c, struct profile *profile)
+int capture_poll(struct capture *c, trace_event_fn take, void *data)
 {
 	uint64_t now = now_ns();
 
 	if (!still_ours(c))
 		return log_errno(ECANCELED, "the trace of %s was taken down by somebody else",
 				 c->node);
-	return give_out(c, now > SETTLE_NS ? now - SETTLE_NS : 0, profile);
+	return give_out(c, now > SETTLE_NS ? now - SETTLE_NS : 0, take, data);
 }
 
 /* v1 tells of losses by the kernel's counter alone, v2 by gaps in the sequence as well. */
@@ -401,12 +402,13 @@ static uint64_t count_lost(const struct capture *c)
 /**
  * capture_stop() - end the trace and give out the rest
  * @c: the capture
- * @profile: takes each event, in the order of time
+ * @take: takes each event, in the order of time
+ * @data: handed to @take
  * @ret_lost: records that had no room
  *
  * Return: as capture_poll(), and -ECANCELED if somebody else had stopped the trace.
  */
-int capture_stop(struct capture *c, struct profile *profile, uint64_t *ret_lost)
+int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *ret_lost)
 {
 	int stopped = 0, r;
 
@@ -419,7 +421,7 @@ int capture_stop(struct capture *c, struct profile *profile, uint64_t *ret_lost)
 	if (ioctl(c->device_fd, BLKTRACE_IOC_STOP) < 0)
 		stopped = log_errno(errno == EINVAL ? ECANCELED : errno,
 				    "the trace of %s was stopped by somebody else", c->node);
-	r = give_out(c, UINT64_MAX, profile);
+	r = give_out(c, UINT64_MAX, take, data);
 	*ret_lost = count_lost(c);
 	tear_down(c);
 	return r < 0 ? r : stopped;

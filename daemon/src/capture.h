@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/profile.h"
+#include "lib/trace.h"
 
 /* How often to poll, in microseconds: the kernel holds some MiB for each CPU meanwhile. */
 #define CAPTURE_POLL_USEC	250000
@@ -20,8 +20,8 @@
 struct capture;
 
 int capture_start(const char *node, const char *record_folder, struct capture **ret);
-int capture_poll(struct capture *c, struct profile *profile);
-int capture_stop(struct capture *c, struct profile *profile, uint64_t *ret_lost);
+int capture_poll(struct capture *c, trace_event_fn take, void *data);
+int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *ret_lost);
 struct capture *capture_free(struct capture *c);
 
 #endif

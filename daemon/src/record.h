@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The workload of a device, recorded for a while. */
+/* What a device is asked for, recorded for a while. */
 #ifndef FULLSTRIPE_RECORD_H
 #define FULLSTRIPE_RECORD_H
 
-#include "lib/profile.h"
+#include "lib/trace.h"
 #include "target.h"
 
 int record(const struct block_device *device, const char *record_folder, unsigned int seconds,
-	   struct profile *profile);
+	   trace_event_fn take, void *data, uint64_t *ret_lost);
 
 #endif

@@ -396,6 +396,11 @@ static int decide(struct watch *w, uint64_t lost)
 	return 0;
 }
 
+static int take_event(void *profile, const struct trace_event *event)
+{
+	return profile_add(profile, event);
+}
+
 /* Return: whether the recording goes on. */
 static bool poll_recording(struct watch *w)
 {
@@ -403,11 +408,11 @@ static bool poll_recording(struct watch *w)
 	int r;
 
 	if (now_usec(w) < w->record_until) {
-		r = capture_poll(w->capture, w->profile);
+		r = capture_poll(w->capture, take_event, w->profile);
 		if (r == 0)
 			return true;
 	} else {
-		r = capture_stop(w->capture, w->profile, &lost);
+		r = capture_stop(w->capture, take_event, w->profile, &lost);
 		profile_add_lost(w->profile, lost);
 		w->metrics.recordings += r == 0;
 		w->metrics.lost += lost;

@@ -58,12 +58,12 @@ cell() {
 	grep -oP "<th scope=\"row\">$2</th><td class=\"n\">\K[^<]*" "$1"
 }
 
-kinds=$("$ctl" plot --help | grep -oP '^  \K[a-z2][a-z0-9-]*(?= .*[A-Z])')
+kinds=$("$ctl" plot --kind list | sed 's/ .*//')
 
-tap_plan 45
+tap_plan 47
 
 [[ $(wc -l <<<"$kinds") == 11 ]]
-tap_is $? 0 "plot --help lists the kinds"
+tap_is $? 0 "plot --kind list lists the kinds"
 
 ends 0 "a report of a recording" report "${array[@]}" -o v1.html "$v1"/md0.*
 tap_is "$OUT$ERR" '' "says nothing where no terminal is"
@@ -81,6 +81,10 @@ tap_is "$(grep -c '>Change</th>' <<<"$OUT")" 1 "compares them"
 ends 0 "a report of all devices of a recording" report "$v1"/* -o all.html
 tap_is "$(grep -oP '(?<=</small>).*(?=</h1>)' all.html | grep -o linux-6.12-v1 | wc -l)" 4 \
 	"is about each of them"
+
+ends 0 "a report of a file system with a log" report "${array[@]}" -o pong.html "$here"/traces/ping-pong/md0.*
+tap_is "$(grep -c '<th scope="row">ping-pong</th><td>48 % of the I/Os go back' pong.html) $(grep -c '>ping-pong<' v1.html)" \
+	"1 0" "says that it goes to and fro, and others do not"
 
 bad='' raster=''
 for kind in $kinds; do
@@ -189,13 +193,14 @@ if command -v chromium >/dev/null; then
 	mkdir -p "$shots"
 	tap_check "in Chromium: a wide window" is_fine v1.html 1400
 	tap_check "in Chromium: a narrow window" is_fine all.html 500
-	for shot in desktop-light:1400:1 phone-light:500:1 desktop-dark:1400:0 phone-dark:500:0; do
-		IFS=: read -r name width scheme <<<"$shot"
+	for shot in big:desktop-light:1400:1 big:phone-light:500:1 big:desktop-dark:1400:0 big:phone-dark:500:0 \
+			pong:ping-pong:1400:1; do
+		IFS=: read -r page name width scheme <<<"$shot"
 		# Of the colour schemes, 0 is dark and 1 is light.
 		browse --window-size="$width",3000 --screenshot="$shots/$name.png" \
-			--blink-settings=preferredColorScheme="$scheme" "file://$dir/big.html"
+			--blink-settings=preferredColorScheme="$scheme" "file://$dir/$page.html"
 	done >/dev/null
-	tap_diag "pictures of it are in ${shots#"$top"/}"
+	tap_diag "pictures are in ${shots#"$top"/}"
 else
 	tap_skip "in Chromium: a wide window" "chromium is not installed: selftests/setup --browser"
 	tap_skip "in Chromium: a narrow window" "chromium is not installed: selftests/setup --browser"
