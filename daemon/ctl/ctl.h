@@ -18,6 +18,7 @@ int verb_report(int argc, char **argv);
 int verb_rollback(int argc, char **argv);
 int verb_rule(int argc, char **argv);
 int verb_simulate(int argc, char **argv);
+int verb_status(int argc, char **argv);
 int verb_streams(int argc, char **argv);
 int verb_top(int argc, char **argv);
 int verb_verify(int argc, char **argv);

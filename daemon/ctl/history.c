@@ -10,6 +10,7 @@
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "lib/render.h"
+#include "lib/units.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/tuning.h"
@@ -35,15 +36,17 @@ static const char *outcome(const struct transaction *t, char text[static 48])
 /* A line for each value; what is of the whole change stands in the first. */
 static int add_transaction(struct libscols_table *table, const struct transaction *t)
 {
-	char id[32], time[DEVICE_TIME], how[48], change[64];
+	char id[32], time[DEVICE_TIME], how[48];
 
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)t->id);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct change *c = &t->changes[i];
+		char old[UNITS_SETTING], new[UNITS_SETTING], change[2 * UNITS_SETTING + 4];
 		const char *cells[7] = { [4] = c->name, change, c->reason };
 
-		snprintf(change, sizeof(change), "%llu -> %llu", (unsigned long long)c->old,
-			 (unsigned long long)c->new);
+		snprintf(change, sizeof(change), "%s -> %s",
+			 units_format_setting(c->name, c->old, old),
+			 units_format_setting(c->name, c->new, new));
 		if (i == 0) {
 			cells[0] = id;
 			cells[1] = device_time(t->time, time);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fullstripectl list: the fullstripe devices and what they are set to. */
+/*
+ * fullstripectl list, status: the fullstripe devices; what each is set to, and how it is.
+ * Both are attributes in sysfs: people get those that say most, programs get all of them.
+ */
 #include <argp.h>
 #include <errno.h>
 #include <json-c/json.h>
@@ -7,27 +10,93 @@
 #include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "lib/render.h"
+#include "lib/units.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/target.h"
+
+#define VALUE	32
 
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
-static const char * const attributes[] = {
-	"stripe_bytes", "chunk_bytes", "data_members", "alignment_offset", "cluster_bytes",
-	"high_water_bytes", "low_water_bytes", "file_high_water_bytes", "file_low_water_bytes",
-	"hold_ms", "seek_bytes", "streams", "read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+enum kind {
+	KIND_NUMBER,
+	KIND_BYTES,
+	KIND_MS,
+	KIND_TEXT,
+	KIND_STATE,	/* a number, of what goes wrong */
 };
 
-#define N_ATTRIBUTES	ARRAY_SIZE(attributes)
+/* @column: its heading for people, who else do not get it. */
+struct attribute {
+	const char *name;
+	enum kind kind;
+	const char *column;
+};
+
+static const struct attribute settings[] = {
+	{ "stripe_bytes", KIND_BYTES, "STRIPE" },
+	{ "chunk_bytes", KIND_BYTES, "CHUNK" },
+	{ "data_members", KIND_NUMBER, "DATA" },
+	{ "alignment_offset", KIND_BYTES, NULL },
+	{ "cluster_bytes", KIND_BYTES, "CLUSTER" },
+	{ "high_water_bytes", KIND_BYTES, "MEMORY" },
+	{ "low_water_bytes", KIND_BYTES, NULL },
+	{ "file_high_water_bytes", KIND_BYTES, "PER FILE" },
+	{ "file_low_water_bytes", KIND_BYTES, NULL },
+	{ "hold_ms", KIND_MS, "HOLD" },
+	{ "seek_bytes", KIND_BYTES, NULL },
+	{ "streams", KIND_NUMBER, NULL },
+	{ "read_pref_io", KIND_BYTES, NULL },
+	{ "read_nstream", KIND_NUMBER, NULL },
+	{ "prefetch_bytes", KIND_BYTES, NULL },
+	{ "mode", KIND_TEXT, "MODE" },
+	{ NULL, KIND_NUMBER, NULL },
+};
+
+static const struct attribute stats[] = {
+	{ "stats/failing_stripes", KIND_STATE, "STATE" },
+	{ "stats/staged_bytes", KIND_BYTES, "STAGED" },
+	{ "stats/dirty_files", KIND_NUMBER, "FILES" },
+	{ "stats/held_files", KIND_NUMBER, "HELD" },
+	{ "stats/active_streams", KIND_NUMBER, "STREAMS" },
+	{ "stats/prefetching_bytes", KIND_BYTES, NULL },
+	{ "stats/accepted_bytes", KIND_BYTES, NULL },
+	{ "stats/held_bytes", KIND_BYTES, NULL },
+	{ "stats/bypassed_bytes", KIND_BYTES, NULL },
+	{ "stats/edge_bytes", KIND_BYTES, NULL },
+	{ "stats/staged_read_bytes", KIND_BYTES, NULL },
+	{ "stats/destaged_bytes", KIND_BYTES, "DESTAGED" },
+	{ "stats/whole_stripes", KIND_NUMBER, "WHOLE" },
+	{ "stats/filled_stripes", KIND_NUMBER, "FILLED" },
+	{ "stats/partial_stripes", KIND_NUMBER, "PARTIAL" },
+	{ "stats/flushes", KIND_NUMBER, "FLUSHES" },
+	{ "stats/answered_flushes", KIND_NUMBER, NULL },
+	{ "stats/flush_us", KIND_NUMBER, NULL },
+	{ "stats/fua_writes", KIND_NUMBER, NULL },
+	{ "stats/parked", KIND_NUMBER, NULL },
+	{ "stats/throttled", KIND_NUMBER, NULL },
+	{ "stats/file_peak_bytes", KIND_BYTES, NULL },
+	{ "stats/destage_errors", KIND_NUMBER, "ERRORS" },
+	{ "stats/prefetched_bytes", KIND_BYTES, NULL },
+	{ "stats/prefetch_hit_bytes", KIND_BYTES, NULL },
+	{ "stats/prefetch_wasted_bytes", KIND_BYTES, NULL },
+	{ NULL, KIND_NUMBER, NULL },
+};
+
+struct options {
+	const char *device;
+	bool json;
+};
 
 enum {
 	OPTION_JSON = 256,
@@ -40,92 +109,137 @@ static const struct argp_option option_list[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	bool *json = state->input;
+	struct options *o = state->input;
 
 	switch (key) {
 	case OPTION_JSON:
-		*json = true;
+		o->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s' is one argument too many", arg);
+		if (o->device)
+			argp_error(state, "'%s' is one argument too many", arg);
+		o->device = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp parser = {
+static const struct argp list_parser = {
 	.options = option_list,
 	.parser = parse_option,
-	.doc = "List the fullstripe devices and what each is set to.",
+	.args_doc = "[DEV]",
+	.doc = "List the fullstripe devices, or DEV, and what each is set to.",
+};
+
+static const struct argp status_parser = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "[DEV]",
+	.doc = "Print how the fullstripe devices are, or DEV: what they hold, and what became of the writes since they were made.",
 };
 
 /**
  * struct listing - what the list is collected in
+ * @attributes: what it is of
  * @table: for people, or NULL
  * @json: for programs, or NULL
  */
 struct listing {
+	const struct attribute *attributes;
 	struct libscols_table *table;
 	struct json_object *json;
 };
 
-static int add_to_table(struct libscols_table *table, const struct target *t,
-			char values[N_ATTRIBUTES][32])
+static int read_value(const struct target *target, const struct attribute *a,
+		      char value[static VALUE])
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
+	int r = sysfs_read_text(value, VALUE, "%s/%s", target->folder, a->name);
+
+	return r < 0 ? log_errno(r, "%s/%s", target->folder, a->name) : 0;
+}
+
+/* As people read it. */
+static void format(enum kind kind, const char *value, char text[static UNITS_TEXT])
+{
+	switch (kind) {
+	case KIND_BYTES:
+		units_format_size(strtoull(value, NULL, 10), text);
+		return;
+	case KIND_MS:
+		snprintf(text, UNITS_TEXT, "%.20s ms", value);
+		return;
+	case KIND_STATE:
+		snprintf(text, UNITS_TEXT, "%s", strcmp(value, "0") == 0 ? "ok" : "failing");
+		return;
+	default:
+		snprintf(text, UNITS_TEXT, "%s", value);
+	}
+}
+
+static int add_to_table(const struct listing *listing, const struct target *t)
+{
+	struct libscols_line *line = scols_table_new_line(listing->table, NULL);
+	size_t column = 2;
 
 	if (!line || scols_line_set_data(line, 0, t->dm_name) < 0 ||
 	    scols_line_set_data(line, 1, t->lower) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < N_ATTRIBUTES; i++)
-		if (scols_line_set_data(line, i + 2, values[i]) < 0)
+	for (const struct attribute *a = listing->attributes; a->name; a++) {
+		char value[VALUE], text[UNITS_TEXT];
+		int r;
+
+		if (!a->column)
+			continue;
+		r = read_value(t, a, value);
+		if (r < 0)
+			return r;
+		format(a->kind, value, text);
+		if (scols_line_set_data(line, column++, text) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 
-static void add_to_json(struct json_object *devices, const struct target *t,
-			char values[N_ATTRIBUTES][32])
+static int add_to_json(const struct listing *listing, const struct target *t)
 {
 	struct json_object *o = json_object_new_object();
 
 	render_add_text(o, "name", t->dm_name);
 	render_add_text(o, "lower", t->lower);
-	for (size_t i = 0; i < N_ATTRIBUTES; i++) {
-		if (strcmp(attributes[i], "mode") == 0)
-			render_add_text(o, attributes[i], values[i]);
+	json_object_array_add(listing->json, o);
+	for (const struct attribute *a = listing->attributes; a->name; a++) {
+		const char *base = strrchr(a->name, '/');
+		char value[VALUE];
+		int r;
+
+		r = read_value(t, a, value);
+		if (r < 0)
+			return r;
+		base = base ? base + 1 : a->name;
+		if (a->kind == KIND_TEXT)
+			render_add_text(o, base, value);
 		else
-			render_add_number(o, attributes[i], strtoull(values[i], NULL, 10));
+			render_add_number(o, base, strtoull(value, NULL, 10));
 	}
-	json_object_array_add(devices, o);
+	return 0;
 }
 
-static int add_target(const char *dm_name, struct listing *listing)
+static int add_target(const struct listing *listing, const char *text)
 {
-	char values[N_ATTRIBUTES][32], path[300];
 	struct block_device device;
 	struct target target;
 	int r;
 
-	snprintf(path, sizeof(path), "/dev/mapper/%s", dm_name);
-	r = block_device_find(path, &device);
+	r = block_device_find(text, &device);
 	if (r == 0)
 		r = target_find(&device, &target);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < N_ATTRIBUTES; i++) {
-		r = sysfs_read_text(values[i], sizeof(values[i]), "%s/%s", target.folder,
-				    attributes[i]);
-		if (r < 0)
-			return log_errno(r, "%s/%s", target.folder, attributes[i]);
-	}
-	if (listing->table)
-		return add_to_table(listing->table, &target, values);
-	add_to_json(listing->json, &target, values);
-	return 0;
+	return listing->table ? add_to_table(listing, &target) : add_to_json(listing, &target);
 }
 
-static int walk(struct listing *listing)
+static int walk(const struct listing *listing)
 {
 	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_LIST);
 	struct dm_names *names;
@@ -141,10 +255,12 @@ static int walk(struct listing *listing)
 		return 0;
 	for (;;) {
 		struct dm_table_line line;
+		char path[300];
 
+		snprintf(path, sizeof(path), "/dev/mapper/%s", names->name);
 		r = dm_read_table(names->name, &line);
 		if (r == 0 && strcmp(line.type, TARGET_TYPE) == 0)
-			r = add_target(names->name, listing);
+			r = add_target(listing, path);
 		else if (r == -EOPNOTSUPP || r == -ENXIO)
 			r = 0;
 		if (r < 0)
@@ -155,46 +271,68 @@ static int walk(struct listing *listing)
 	}
 }
 
-static int make_columns(struct libscols_table *table)
+static int collect(const struct listing *listing, const struct options *o)
 {
-	if (!scols_table_new_column(table, "name", 0, 0) ||
-	    !scols_table_new_column(table, "lower", 0, 0))
+	return o->device ? add_target(listing, o->device) : walk(listing);
+}
+
+static int make_columns(const struct listing *listing)
+{
+	if (!scols_table_new_column(listing->table, "NAME", 0, 0) ||
+	    !scols_table_new_column(listing->table, "LOWER", 0, 0))
 		return -ENOMEM;
-	for (size_t i = 0; i < N_ATTRIBUTES; i++)
-		if (!scols_table_new_column(table, attributes[i], 0, SCOLS_FL_RIGHT))
+	for (const struct attribute *a = listing->attributes; a->name; a++) {
+		bool is_word = a->kind == KIND_TEXT || a->kind == KIND_STATE;
+
+		if (a->column && !scols_table_new_column(listing->table, a->column, 0,
+							 is_word ? 0 : SCOLS_FL_RIGHT))
 			return -ENOMEM;
+	}
 	return 0;
 }
 
-static int list_table(void)
+static int print_table(const struct attribute *attributes, const struct options *o)
 {
 	_cleanup_(scols_unref_tablep) struct libscols_table *table = scols_new_table();
-	int r = table ? make_columns(table) : -ENOMEM;
+	const struct listing listing = { .attributes = attributes, .table = table };
+	int r = table ? make_columns(&listing) : -ENOMEM;
 
 	if (r < 0)
-		return log_errno(r, "list");
-	r = walk(&(struct listing) { .table = table });
+		return log_errno(r, "the table");
+	r = collect(&listing, o);
 	return r < 0 ? r : scols_print_table(table);
 }
 
-static int list_json(void)
+static int print_json(const struct attribute *attributes, const struct options *o)
 {
-	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+	_cleanup_(json_object_putp) struct json_object *object = json_object_new_object();
 	struct json_object *devices = json_object_new_array();
 	int r;
 
-	json_object_object_add(o, "devices", devices);
-	r = walk(&(struct listing) { .json = devices });
+	json_object_object_add(object, "devices", devices);
+	r = collect(&(struct listing) { .attributes = attributes, .json = devices }, o);
 	if (r < 0)
 		return r;
-	puts(render_text(o));
+	puts(render_text(object));
 	return 0;
+}
+
+static int run(const struct argp *parser, const struct attribute *attributes, int argc, char **argv)
+{
+	struct options o = { .device = NULL };
+	int r;
+
+	argp_parse(parser, argc, argv, 0, NULL, &o);
+	r = o.json ? print_json(attributes, &o) : print_table(attributes, &o);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 int verb_list(int argc, char **argv)
 {
-	bool json = false;
+	return run(&list_parser, settings, argc, argv);
+}
 
-	argp_parse(&parser, argc, argv, 0, NULL, &json);
-	return (json ? list_json() : list_table()) < 0 ? EXIT_FAILED : EXIT_DONE;
+int verb_status(int argc, char **argv)
+{
+	return run(&status_parser, stats, argc, argv);
 }

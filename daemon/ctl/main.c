@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
@@ -19,6 +20,7 @@ static const struct verb {
 	{ "create", "put a fullstripe device on an array", verb_create },
 	{ "remove", "take a fullstripe device away, its data stays on the array", verb_remove },
 	{ "list", "the fullstripe devices and what they are set to", verb_list },
+	{ "status", "how the devices are: what they hold, what became of the writes", verb_status },
 	{ "files", "the files that have writes outstanding, and which of them are held", verb_files },
 	{ "streams", "the streams of reads that are read ahead for", verb_streams },
 	{ "top", "what the devices do now, in a terminal: bandwidth, full stripes, memory, who waits", verb_top },
@@ -51,6 +53,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 {
 	char name[64];
 
+	argp_program_version = NULL;
 	/* As argp's messages and help have it. */
 	snprintf(name, sizeof(name), "fullstripectl %s", verb->name);
 	argv[0] = name;
@@ -60,6 +63,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	argp_err_exit_status = EXIT_USAGE;
+	/* Help is to fit on one screen: without what argp says of short options, and of --version, each time. */
+	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

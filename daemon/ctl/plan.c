@@ -95,11 +95,14 @@ static const char *fate(const struct plan_item *item)
 
 static int add_line(struct libscols_table *table, const struct plan_item *item)
 {
-	char old[32], new[32];
-	const char * const cells[] = { item->attribute, old, new, fate(item) };
+	char old[UNITS_SETTING], new[UNITS_SETTING];
+	const char * const cells[] = {
+		item->attribute,
+		units_format_setting(item->attribute, item->old, old),
+		units_format_setting(item->attribute, item->new, new),
+		fate(item),
+	};
 
-	snprintf(old, sizeof(old), "%llu", (unsigned long long)item->old);
-	snprintf(new, sizeof(new), "%llu", (unsigned long long)item->new);
 	return table_add_line(table, cells, ARRAY_SIZE(cells));
 }
 

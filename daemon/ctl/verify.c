@@ -10,6 +10,7 @@
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "lib/render.h"
+#include "lib/units.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/tuning.h"
@@ -68,13 +69,15 @@ static int print_text(const struct tuning *t, const struct checked *values)
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->state.n_values; i++) {
-		char set[32], now[32];
+		char set[UNITS_SETTING], now[UNITS_SETTING];
+		const char *name = values[i].value->name;
 		const char * const cells[] = {
-			values[i].value->name, set, now, verdict(&values[i]),
+			name,
+			units_format_setting(name, values[i].value->value, set),
+			units_format_setting(name, values[i].found, now),
+			verdict(&values[i]),
 		};
 
-		snprintf(set, sizeof(set), "%llu", (unsigned long long)values[i].value->value);
-		snprintf(now, sizeof(now), "%llu", (unsigned long long)values[i].found);
 		if (table_add_line(table, cells, ARRAY_SIZE(cells)) < 0)
 			return -ENOMEM;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,5 +146,32 @@ const char *units_format_size(uint64_t bytes, char text[static UNITS_TEXT])
 const char *units_format_rate(uint64_t bytes_per_second, char text[static UNITS_TEXT])
 {
 	format(bytes_per_second, "/s", text);
+	return text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/**
+ * units_format_setting() - "262144 (256 KiB)", "5000": as it can be set, and as people read it
+ * @name: the attribute's, which says whether it is bytes
+ * @value: its value
+ * @text: where it goes
+ *
+ * Return: @text.
+ */
+const char *units_format_setting(const char *name, uint64_t value, char text[static UNITS_SETTING])
+{
+	char size[UNITS_TEXT];
+
+	if (value >= 1024 && (ends_with(name, "_bytes") || ends_with(name, "_io")))
+		snprintf(text, UNITS_SETTING, "%llu (%s)", (unsigned long long)value,
+			 units_format_size(value, size));
+	else
+		snprintf(text, UNITS_SETTING, "%llu", (unsigned long long)value);
 	return text;
 }

@@ -11,11 +11,14 @@
 #include <stdint.h>
 
 #define UNITS_TEXT	32
+#define UNITS_SETTING	64
 
 int units_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret);
 int units_parse_size(const char *text, uint64_t *ret);
 int units_parse_rate(const char *text, uint64_t *ret);
 const char *units_format_size(uint64_t bytes, char text[static UNITS_TEXT]);
 const char *units_format_rate(uint64_t bytes_per_second, char text[static UNITS_TEXT]);
+const char *units_format_setting(const char *name, uint64_t value,
+				 char text[static UNITS_SETTING]);
 
 #endif

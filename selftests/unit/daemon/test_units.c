@@ -92,9 +92,13 @@ static void test_junk(void **state)
 
 static void test_format(void **state)
 {
-	char text[UNITS_TEXT];
+	char text[UNITS_TEXT], setting[UNITS_SETTING];
 
 	(void)state;
+	assert_string_equal(units_format_setting("stripe_bytes", 262144, setting), "262144 (256 KiB)");
+	assert_string_equal(units_format_setting("read_pref_io", 1048576, setting), "1048576 (1 MiB)");
+	assert_string_equal(units_format_setting("seek_bytes", 0, setting), "0");
+	assert_string_equal(units_format_setting("hold_ms", 5000, setting), "5000");
 	assert_string_equal(units_format_size(0, text), "0 B");
 	assert_string_equal(units_format_size(1023, text), "1023 B");
 	assert_string_equal(units_format_size(131072, text), "128 KiB");
