@@ -16,6 +16,8 @@ _fullstripe() {
 		words="writebehind writethrough"
 	elif [[ $prev == --sort ]]; then
 		words="name read write full pre-reads staged flush held streams"
+	elif [[ $prev == --from ]]; then
+		cur=${cur:-/dev/}
 	elif [[ $cur == -* ]]; then
 		words=$("${command[@]}" --help 2>/dev/null | grep -oE -e ' --[a-z][a-z-]*' | grep -v -e --usage)
 	elif ((COMP_CWORD == 1)) && [[ ${COMP_WORDS[0]} == *fullstripectl ]]; then

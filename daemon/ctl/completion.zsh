@@ -20,6 +20,9 @@ case ${words[CURRENT-1]} in
 --sort)
 	_values key name read write full pre-reads staged flush held streams
 	return ;;
+--from)
+	_files -g '*(-%)'
+	return ;;
 esac
 if [[ $PREFIX == -* ]]; then
 	found=(${(f)"$(_call_program options $command --help 2>/dev/null |

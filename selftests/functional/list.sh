@@ -6,8 +6,8 @@
 CTL=$RIG_TOP/build/daemon/fullstripectl
 
 tap_plan 9
-tap_is "$("$CTL" list; "$CTL" status; "$CTL" list --json | jq -c .)" '{"devices":[]}' "without devices there is nothing to list"
 rig_load_module
+tap_is "$("$CTL" list; "$CTL" status; "$CTL" list --json | jq -c .)" '{"devices":[]}' "without devices there is nothing to list"
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD" --set cluster_bytes=1048576 --set high_water_bytes=8M --set low_water_bytes=4M \
 	--set file_high_water_bytes=1536K --set file_low_water_bytes=512K --set hold_ms=3600000
@@ -26,13 +26,13 @@ dmsetup message fs0 0 flush
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=2 seek=64 oflag=direct conv=notrunc status=none
 tap_is "$("$CTL" status)" \
 "NAME LOWER STATE STAGED FILES HELD STREAMS DESTAGED WHOLE FILLED PARTIAL FLUSHES ERRORS
-fs0  md0   ok    8 KiB      1    0       0    4 KiB     0      0       1       0      0" "how they are"
+fs0  md0   ok     8 KiB     1    0       0    4 KiB     0      0       1       0      0" "how they are"
 tap_is "$("$CTL" status --json | jq -c '.devices[0] | [.name, .lower, .staged_bytes, .bypassed_bytes, .partial_stripes,
 	.failing_stripes]')" '["fs0","md0",8192,524288,1,0]' "the same for programs"
 tap_is "$("$CTL" status --json | jq -r '.devices[0] | keys - ["name", "lower"] | .[]' | sort)" \
 	"$(cd "$(rig_sysfs fs0)/stats" && find . -maxdepth 1 -type f -printf '%f\n' | sort)" "with all that there is"
 tap_is "$("$CTL" status fs0 | tail -n 1 | cut -c 1-8) $("$CTL" list /dev/mapper/fs0 | tail -n 1 | cut -c 1-8)" \
 	"fs0  md0 fs0  md0" "of one device"
-tap_is "$("$CTL" status md0 2>&1 >/dev/null | grep -c 'no fullstripe device')" 1 "another kind of device is refused"
+tap_is "$("$CTL" status md0 2>&1 >/dev/null | grep -c 'no device-mapper device')" 1 "another kind of device is refused"
 "$CTL" remove fs0
 tap_done

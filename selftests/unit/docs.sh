@@ -102,7 +102,7 @@ if [[ -x $programs/fullstripectl && -x $programs/fullstriped ]]; then
 	mapfile -t verbs < <("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )')
 fi
 
-tap_plan $((${#pages[@]} + 10 + 2 * ${#verbs[@]} + 4 + 4))
+tap_plan $((${#pages[@]} + 10 + 2 * ${#verbs[@]} + 4 + 5))
 
 for page in "${pages[@]}"; do
 	name="${page#"$top/"} is well-formed"
@@ -135,7 +135,7 @@ if [[ ! $built ]]; then
 	tap_skip "fullstripectl: its man page has its verbs" "the programs are not built"
 	tap_skip "fullstripectl: its man page has its options" "the programs are not built"
 	for name in "the verbs are completed" "and those of fullstriped" "and the kinds of pictures" \
-		"and what top sorts by" "the help of each verb is on one screen" \
+		"and what top sorts by" "and devices" "the help of each verb is on one screen" \
 		"fullstriped: its man page has its options"; do
 		tap_skip "$name" "the programs are not built"
 	done
@@ -159,6 +159,7 @@ tap_is "$(completed "$programs/fullstriped" --s)" --state-dir "and those of full
 tap_is "$(completed "$programs/fullstripectl" plot --kind seek-)" seek-distance "and the kinds of pictures"
 tap_is "$(completed "$programs/fullstripectl" top --sort '' | paste -sd ' ')" \
 	"$(sed -n 's/^\t\[TOP_BY_.*\] = "\(.*\)",$/\1/p' "$top/daemon/lib/top.c" | paste -sd ' ')" "and what top sorts by"
+tap_is "$(completed "$programs/fullstripectl" report --from '' | grep -x /dev/null)" /dev/null "and devices"
 tap_is "$(for verb in "${verbs[@]}"; do is_one_screen "$programs/fullstripectl" "$verb" || echo "$verb"; done)" '' \
 	"the help of each verb is on one screen"
 has_options fullstriped "$programs/fullstriped" -- "$man/fullstriped.8.rst" OPTIONS

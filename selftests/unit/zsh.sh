@@ -49,7 +49,7 @@ options_of() {
 	"$@" --help | grep -oP '(?<![\w-])--[a-z][a-z-]*' | grep -vx -e --usage | sort -u
 }
 
-tap_plan 10
+tap_plan 11
 ask 'fullstripectl '
 tap_is "$OFFERED" "$("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )' | sort)" "the verbs are offered"
 ask 'fullstripectl rep'
@@ -62,6 +62,8 @@ ask 'fullstripectl plot --kind seek-d'
 tap_is "$LINE" "fullstripectl plot --kind seek-distance " "a kind of picture is completed"
 ask 'fullstripectl top --sort pre'
 tap_is "$LINE" "fullstripectl top --sort pre-reads " "a key to sort by is"
+ask 'fullstripectl report --from /dev/nul'
+tap_is "$LINE" "fullstripectl report --from /dev/null " "a device is"
 ask 'fullstripectl profile some'
 tap_is "$LINE" "fullstripectl profile some.blktrace.0 " "a file is"
 ask 'fullstriped --st'
