@@ -604,8 +604,24 @@ static unsigned int draw_details(struct screen *screen, unsigned int row,
 	return row;
 }
 
-static const char keys[] =
-	"q quit  space pause  <> sort  r reverse  up/down device  +- interval";
+static const char * const keys[] = {
+	"q quit", "space pause", "<> sort", "r reverse", "up/down device", "+- interval",
+};
+
+/* Those that there is room for; a key without its word would say nothing. */
+static void draw_keys(struct screen *screen, unsigned int row)
+{
+	unsigned int column = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		unsigned int width = strlen(keys[i]);
+
+		if (column + width > screen->columns)
+			return;
+		screen_put(screen, row, column, width, STYLE_FAINT, keys[i]);
+		column += width + 2;
+	}
+}
 
 static size_t gap(const struct screen *screen)
 {
@@ -650,7 +666,7 @@ void top_draw(struct screen *screen, const struct top_view *view)
 
 	draw_title(screen, view);
 	if (view->keys && end > 4)
-		screen_put(screen, --end, 0, screen->columns, STYLE_FAINT, keys);
+		draw_keys(screen, --end);
 	row += air;
 	if (!view->n_devices) {
 		put_line(screen, row, STYLE_PLAIN, "There is no fullstripe device that is active.");

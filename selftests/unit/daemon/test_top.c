@@ -217,7 +217,7 @@ static void test_60x15(void **state)
 		" 3.7 GiB strided        2    2 MiB  100 MiB   2.5 s data",
 		"",
 		"",
-		"q quit  space pause  <> sort  r reverse  up/down device  +-",
+		"q quit  space pause  <> sort  r reverse  up/down device",
 	};
 	struct top_view view = recorded();
 
