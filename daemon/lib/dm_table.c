@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,18 @@
 
 /**
  * dm_table_parse_start() - where a device begins on the one below
- * @line: of a target whose line begins with that device and the start on it, as dm-linear's
- *	and our own do
+ * @line: of a target that has each sector of one device below in its place: linear, crypt, our own
  * @ret: sectors
  *
  * Return: 0 or -EBADMSG.
  */
 int dm_table_parse_start(const struct dm_table_line *line, uint64_t *ret)
 {
+	/* Before the device, crypt has cipher, key and the first sector's number. */
+	bool crypt = strcmp(line->type, "crypt") == 0;
 	unsigned long long start;
 
-	if (sscanf(line->params, "%*s %llu", &start) != 1)
+	if (sscanf(line->params, crypt ? "%*s %*s %*s %*s %llu" : "%*s %llu", &start) != 1)
 		return -EBADMSG;
 	*ret = start;
 	return 0;

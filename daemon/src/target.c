@@ -82,7 +82,8 @@ int dm_read_table(const char *dm_name, struct dm_table_line *ret)
 
 	if (!task)
 		return -ENODEV;
-	if (!dm_task_set_name(task, dm_name))
+	/* An encrypted one may have its key in its table: no copy of that is left behind. */
+	if (!dm_task_set_name(task, dm_name) || !dm_task_secure_data(task))
 		return -EINVAL;
 	if (!dm_task_run(task))
 		return -(dm_task_get_errno(task) ?: EIO);

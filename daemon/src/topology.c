@@ -140,11 +140,17 @@ static int read_dm_array(const char *name, const struct dm_table_line *line, str
 	return 0;
 }
 
+/* The table of an encrypted device may have its key in it. */
+static void forget_table(struct dm_table_line *line)
+{
+	explicit_bzero(line, sizeof(*line));
+}
+
 /* As step_down(), from a device of device-mapper. */
 static int step_down_dm(const char *root, char name[static SYSFS_NAME], topology_table_fn table,
 			struct topology *t)
 {
-	struct dm_table_line line;
+	_cleanup_(forget_table) struct dm_table_line line;
 	char below[SYSFS_NAME];
 	uint64_t sectors;
 	int r;
@@ -154,7 +160,7 @@ static int step_down_dm(const char *root, char name[static SYSFS_NAME], topology
 		return r == -EOPNOTSUPP ? 0 : r;
 	if (strcmp(line.type, "raid") == 0)
 		return read_dm_array(name, &line, t);
-	if (strcmp(line.type, "linear") != 0)
+	if (strcmp(line.type, "linear") != 0 && strcmp(line.type, "crypt") != 0)
 		return 0;
 	r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, name);
 	if (r == -ENOTUNIQ || r == -ENOENT)
@@ -163,7 +169,7 @@ static int step_down_dm(const char *root, char name[static SYSFS_NAME], topology
 		return log_errno(r, "%s/class/block/%s/slaves", root, name);
 	r = dm_table_parse_start(&line, &sectors);
 	if (r < 0)
-		return log_errno(r, "the table of %s: '%.80s'", name, line.params);
+		return log_errno(r, "the table of %s, of the type %s", name, line.type);
 	r = add_limit(root, below, 1, t);
 	if (r < 0)
 		return r;
@@ -202,8 +208,8 @@ static int step_down(const char *root, char name[static SYSFS_NAME], topology_ta
  * @table: asks device-mapper
  * @ret: what was found
  *
- * Walks down through partitions and plain pieces of one device, as dm-linear and
- * LVM make them, to an array of md or of LVM. What is wrong has been logged on return.
+ * Walks down through partitions, dm-crypt and plain pieces of one device, as dm-linear
+ * and LVM make them, to an array of md or of LVM. What is wrong has been logged on return.
  *
  * Return: 0 (also if there is no array) or a negative errno.
  */

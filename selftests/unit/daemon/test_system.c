@@ -83,6 +83,24 @@ static int dm_at_2056(const char *name, struct dm_table_line *ret)
 	return 0;
 }
 
+/* LUKS with its header of 16 MiB; the key may look like anything. */
+static int dm_crypt(const char *name, struct dm_table_line *ret)
+{
+	assert_string_equal(name, "dm-3");
+	*ret = (struct dm_table_line) {
+		.type = "crypt",
+		.params = "aes-xts-plain64 :64:logon:cryptsetup:77-d0 0 9:0 32768 1 allow_discards",
+	};
+	return 0;
+}
+
+static int dm_crypt_cut_short(const char *name, struct dm_table_line *ret)
+{
+	(void)name;
+	*ret = (struct dm_table_line) { .type = "crypt", .params = "aes-xts-plain64 00ff 0 9:0" };
+	return 0;
+}
+
 /* A piece, 1280 sectors in, of LVM's array of five. */
 static int dm_of_lvm(const char *name, struct dm_table_line *ret)
 {
@@ -157,6 +175,25 @@ static void test_offsets_add_up(void **state)
 	assert_string_equal(t->limits[0].name, "dm-3 max_sectors_kb");
 	assert_string_equal(t->limits[1].name, "md0 max_sectors_kb");
 	assert_int_equal(t->limits[9].share, 6);
+	free(t);
+}
+
+static void test_encrypted(void **state)
+{
+	struct topology *t = calloc(1, sizeof(*t));
+
+	(void)state;
+	put_array("raid5", "5", "65536", 5);
+	put_disk("dm-3", NULL, "1280");
+	put_attribute("dm-3", "dm/name", "luks");
+	put_slave("dm-3", "md0");
+	assert_int_equal(topology_read(root, "dm-3", dm_crypt_cut_short, t), -EBADMSG);
+	assert_int_equal(topology_read(root, "dm-3", dm_crypt, t), 0);
+	assert_string_equal(t->array_name, "md0");
+	assert_int_equal(t->array.members, 5);
+	assert_int_equal(t->array.offset_bytes, 16 << 20);
+	/* dm-3, md0 and five members */
+	assert_int_equal(t->n_limits, 7);
 	free(t);
 }
 
@@ -418,6 +455,7 @@ int main(void)
 		in_root(test_raid5),
 		in_root(test_hardware_limit),
 		in_root(test_offsets_add_up),
+		in_root(test_encrypted),
 		in_root(test_members_on_partitions),
 		in_root(test_raid10_copies),
 		in_root(test_lvm),
