@@ -13,6 +13,7 @@ int verb_monitor(int argc, char **argv);
 int verb_plan(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_profile(int argc, char **argv);
+int verb_refresh(int argc, char **argv);
 int verb_remove(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_rollback(int argc, char **argv);

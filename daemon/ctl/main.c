@@ -18,6 +18,7 @@ static const struct verb {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{ "create", "put a fullstripe device on an array", verb_create },
+	{ "refresh", "let a device follow its array, which grew or was reshaped", verb_refresh },
 	{ "remove", "take a fullstripe device away, its data stays on the array", verb_remove },
 	{ "list", "the fullstripe devices and what they are set to", verb_list },
 	{ "status", "how the devices are: what they hold, what became of the writes", verb_status },

@@ -378,6 +378,31 @@ static int plan_stripe(struct plan *plan, const struct rule_array *array, uint64
 }
 
 /**
+ * rule_plan_array() - what a target should be set to for its array, whatever its workload
+ * @array: what lies below it
+ * @current: what it is set to
+ * @ret: the plan, empty if there are no stripes
+ *
+ * Return: 0, -EINVAL if there is no such array, -ERANGE if the stripe is too wide.
+ */
+int rule_plan_array(const struct rule_array *array, const struct rule_settings *current,
+		    struct plan *ret)
+{
+	struct plan plan = { .n = 0 };
+	uint64_t stripe = 0;
+	int r = 0;
+
+	if (array->level != RULE_LEVEL_NONE)
+		r = rule_stripe_bytes(array, &stripe, &plan.sum);
+	if (r == 0 && stripe)
+		r = plan_stripe(&plan, array, current->stripe_bytes, stripe);
+	if (r < 0)
+		return r;
+	*ret = plan;
+	return 0;
+}
+
+/**
  * rule_plan() - what a target should be set to
  * @profile: of its workload
  * @array: what lies below it

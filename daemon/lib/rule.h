@@ -150,6 +150,8 @@ struct rule_settings {
 	bool keep_stripe;
 };
 
+int rule_plan_array(const struct rule_array *array, const struct rule_settings *current,
+		    struct plan *ret);
 int rule_plan(const struct profile_summary *profile, const struct rule_array *array,
 	      const struct rule_limit *limits, size_t n_limits,
 	      const struct rule_settings *current, struct plan *ret);

@@ -282,6 +282,30 @@ static void test_plan(void **state)
 			    "peak 83 MiB/s / 200 I/Os per second = 425.0 KiB, up to a multiple of the stripe width 256 KiB");
 }
 
+static void test_plan_of_array_alone(void **state)
+{
+	static const struct rule_array grown = { .level = 5, .members = 6, .chunk_bytes = 65536 };
+	static const struct rule_array none = { .level = RULE_LEVEL_NONE };
+	static const struct rule_array mirror = { .level = 1, .members = 2 };
+	static const struct rule_array impossible = { .level = 6, .members = 3, .chunk_bytes = 65536 };
+	struct rule_settings current = { .stripe_bytes = 262144, .cluster_bytes = 1 << 20 };
+	struct plan plan;
+
+	(void)state;
+	assert_int_equal(rule_plan_array(&grown, &current, &plan), 0);
+	assert_int_equal(plan.n, 1);
+	assert_string_equal(plan.items[0].attribute, "stripe_bytes");
+	assert_int_equal(plan.items[0].old, 262144);
+	assert_int_equal(plan.items[0].new, 327680);
+	assert_false(plan.items[0].left_alone);
+	assert_int_equal(rule_plan_array(&impossible, &current, &plan), -EINVAL);
+	assert_int_equal(plan.n, 1);
+	assert_int_equal(rule_plan_array(&none, &current, &plan), 0);
+	assert_int_equal(plan.n, 0);
+	assert_int_equal(rule_plan_array(&mirror, &current, &plan), 0);
+	assert_int_equal(plan.n, 0);
+}
+
 static void test_plan_scenarios(void **state)
 {
 	struct rule_settings current = { .stripe_bytes = 262144, .cluster_bytes = 262144 };
@@ -377,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_cluster_properties),
 		cmocka_unit_test(test_sum_is_shown),
 		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_plan_of_array_alone),
 		cmocka_unit_test(test_plan_scenarios),
 		cmocka_unit_test(test_plan_without_array),
 		cmocka_unit_test(test_plan_keeps_stripe),
