@@ -46,7 +46,7 @@ static void print_help(FILE *file)
 	fputs("Usage: fullstripectl VERB [OPTION...] [ARGUMENT...]\n\n", file);
 	for (size_t i = 0; i < N_VERBS; i++)
 		fprintf(file, "  %-9s %s\n", verbs[i].name, verbs[i].help);
-	fputs("\n  --help, --version; fullstripectl VERB --help tells more. See fullstripectl(1).\n",
+	fputs("\n  --help, --version; fullstripectl VERB --help tells more. See fullstripectl(8).\n",
 	      file);
 }
 

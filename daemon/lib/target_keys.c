@@ -70,7 +70,7 @@ int target_keys_set(struct target_keys *k, const char *text, char why[static TAR
 		return -EINVAL;
 	}
 	if (key == TARGET_KEYS) {
-		snprintf(why, TARGET_KEYS_WHY, "'%.60s': no such key, see fullstripectl(1)", text);
+		snprintf(why, TARGET_KEYS_WHY, "'%.60s': no such key, see fullstripectl(8)", text);
 		return -ENOENT;
 	}
 	if (keys[key].is_size) {

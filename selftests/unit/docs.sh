@@ -142,12 +142,12 @@ if [[ ! $built ]]; then
 	tap_done
 fi
 tap_is "$(not_in "$(printf '%s\n' "${verbs[@]:-(its --help prints no verbs)}")" \
-	"$(grep -xB1 -E -e '-+' "$man/fullstripectl.1.rst")")" '' \
+	"$(grep -xB1 -E -e '-+' "$man/fullstripectl.8.rst")")" '' \
 	"fullstripectl: its man page has its verbs"
-has_options fullstripectl "$programs/fullstripectl" -- "$man/fullstripectl.1.rst" OPTIONS
+has_options fullstripectl "$programs/fullstripectl" -- "$man/fullstripectl.8.rst" OPTIONS
 for verb in "${verbs[@]}"; do
 	has_options "fullstripectl $verb" "$programs/fullstripectl" "$verb" -- \
-		"$man/fullstripectl.1.rst" "$verb" OPTIONS
+		"$man/fullstripectl.8.rst" "$verb" OPTIONS
 done
 . "$top/daemon/ctl/completion.bash"
 tap_is "$(completed "$programs/fullstripectl" '')" "$(printf '%s\n' "${verbs[@]}")" "the verbs are completed"
