@@ -12,7 +12,8 @@
 #                       programs, man pages, service, and the module for KVER
 #   sudo make install-programs install-dkms     the module by dkms, which follows kernel updates
 #   make deb            Debian packages, in build/deb
-#   make lint docs clean
+#   make lint clean
+#   make docs           man pages, in build/daemon, and all documents as HTML, from build/docs/index.html on
 #
 # Each part has a Makefile of its own. Results are in build/, kernels in .cache/.
 
@@ -80,6 +81,7 @@ lint:
 
 docs:
 	$(MAKE) -C daemon O=$(CURDIR)/build/daemon man
+	$(MAKE) -C Documentation O=$(CURDIR)/build/docs all
 
 install: install-modules install-programs
 
