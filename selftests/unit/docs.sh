@@ -69,6 +69,29 @@ complaint() {
 	esac
 }
 
+# config_keys: those of fullstriped.conf, with the default, the least and the most where it is a number.
+config_keys() {
+	local code=$top/daemon/lib/config.c key least most
+	grep -oP 'strcmp\(key, "\K\w+' "$code"
+	while IFS='|' read -r key least most; do
+		echo "$key $(sed -n "s/^\t\.$key = \(.*\),\$/\1/p" "$code")" \
+			"$((${least//DAY/86400}))" "$((${most//DAY/86400}))"
+	done < <(sed -nE 's/^\t\{ "([a-z_]+)", offsetof\(.*\), ([^,]+), ([^,]+) \},$/\1|\2|\3/p' "$code")
+}
+
+# not_in_conf: which of them, with its numbers, fullstriped.conf(5) does not name.
+not_in_conf() {
+	local key default least most text
+	while read -r key default least most; do
+		text=$(sed -n "/^$key\$/,/^[a-z_]*\$/p" "$man/fullstriped.conf.5.rst" | tail -n +2 | paste -sd ' ')
+		if [[ $least ]]; then
+			[[ $text == *": $least to $most"[,\;]*"the default is $default."* ]] || echo "$key $least to $most, default $default"
+		else
+			[[ $text ]] || echo "$key"
+		fi
+	done < <(config_keys)
+}
+
 # complaints PAGE: of its commands.
 complaints() {
 	local command text
@@ -193,7 +216,7 @@ if [[ -x $programs/fullstripectl && -x $programs/fullstriped ]]; then
 	mapfile -t verbs < <("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )')
 fi
 
-tap_plan $((${#pages[@]} + 17 + 2 * ${#verbs[@]} + 4 + 5 + ${#shown_in[@]} + 2))
+tap_plan $((${#pages[@]} + 19 + 2 * ${#verbs[@]} + 4 + 5 + ${#shown_in[@]} + 2))
 
 for page in "${pages[@]}"; do
 	name="${page#"$top/"} is well-formed"
@@ -240,6 +263,9 @@ listed=$(sed -n '/attributes\[\] = {/,/};/p' "$top/daemon/ctl/list.c" | grep -oP
 tap_is "$(diff <(sort <<<"$listed") <(sort <<<"$keys"))" '' "and fullstripectl list"
 tap_is "$(not_in "$keys" "$(section "$man/fullstripectl.8.rst" create | grep -oP '\*\K[a-z_]+(?=\*)')")" '' \
 	"and its man page"
+tap_is "$(not_in_conf)" '' "fullstriped.conf(5) has every key, with its range and default"
+(($(config_keys | wc -l) > 5))
+tap_is $? 0 "there are such keys"
 missing=''
 while read -r name; do
 	(cd "$top" && git ls-files --error-unmatch "$name" "kmod/$name" "*/${name##*/}" 2>/dev/null | grep -q .) ||
