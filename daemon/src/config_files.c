@@ -73,7 +73,7 @@ static int take_key(void *data, const char *section, const char *key, const char
 	int e = config_set(r->config, section, key, value, why);
 
 	if (e == -ENOENT) {
-		log_warning("%s:%u: %s; it is ignored, see fullstriped(8)", r->path, r->line, why);
+		log_warning("%s:%u: %s; it is ignored, see fullstriped.conf(5)", r->path, r->line, why);
 		return 1;
 	}
 	if (e < 0) {
