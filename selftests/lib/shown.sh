@@ -32,20 +32,19 @@ shown() {
 	fi
 }
 
-# shown_exemption COMMAND: the pattern that exempts it, if one does.
+# shown_exemption COMMAND: sets exemption to the pattern that exempts it, if one does.
 shown_exemption() {
 	local line
 	for line in "${shown_exempt[@]}"; do
+		exemption=${line%%|*}
 		# shellcheck disable=SC2053 # it is a pattern
-		if [[ $1 == ${line%%|*} ]]; then
-			echo "${line%%|*}"
-			return
-		fi
+		[[ $1 != $exemption ]] || return 0
 	done
 	return 1
 }
 
-# shown_of_tree COMMAND: whether it is one for who builds or tests the tree.
-shown_of_tree() {
-	[[ $1 == make || $1 == make\ * || $1 == selftests/* || $1 == build/* ]]
+# shown_without_device COMMAND: whether unit/docs.sh has it: what builds and tests the tree, and
+# sums.
+shown_without_device() {
+	[[ $1 == make || $1 == make\ * || $1 == selftests/* || $1 == build/* || $1 == 'fullstripectl rule '* ]]
 }

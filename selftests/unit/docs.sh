@@ -63,7 +63,9 @@ complaint() {
 		verb=${words[1]}
 		[[ " ${verbs[*]} " == *" $verb "* ]] || { echo "no verb $verb"; return; }
 		missing=$(not_in "$(grep -oP '(?<![\w-])--[a-z][a-z-]*' <<<"$1")" "$(long_options "$programs/fullstripectl" "$verb")")
-		[[ ! $missing ]] || echo "$verb has no $missing" ;;
+		[[ ! $missing ]] || echo "$verb has no $missing"
+		[[ $1 != *rule\ --* ]] || "$programs/fullstripectl" "${words[@]:1}" >"$scratch/said" 2>&1 ||
+			cat "$scratch/said" ;;
 	'dmsetup '*)
 		dmsetup help 2>&1 | grep -qP "^\t\Q${words[1]}\E\b" || echo "no command ${words[1]}" ;;
 	esac
