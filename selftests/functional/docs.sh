@@ -73,15 +73,16 @@ given() {
 	esac
 }
 
-# Reads and writes, all of which get to the array at once.
-workload() (
-	trap 'kill $(jobs -p); exit' TERM
+# Reads and writes, all of which get to the array at once. To be started with &, and ended by
+# SIGTERM: it leaves nobody who has /srv in use.
+workload() {
+	trap 'kill $(jobs -p); wait; exit' TERM
 	while :; do
 		dd if=/dev/zero of=/srv/file bs=16k count=500 oflag=direct,dsync conv=notrunc status=none &
 		dd if=/dev/md0 of=/dev/null bs=64k count=1000 iflag=direct status=none &
 		wait
 	done
-)
+}
 
 # run COMMAND: as a reader would type it. What it says is in $WORK.log.
 run() {
@@ -154,7 +155,6 @@ for i in "${!commands[@]}"; do
 	fi
 	command=${commands[i]}
 	given "$page" "$command" || tap_diag "$page: what '$command' presupposes could not be made"
-	t0=$EPOCHREALTIME
 	status=${seen[$command]-}
 	if [[ ! $status ]] || ! is_reading "$command"; then
 		status=0
@@ -162,7 +162,6 @@ for i in "${!commands[@]}"; do
 		seen[$command]=$status
 	fi
 	result "$page: $command" "$status"
-	echo "# $t0 $EPOCHREALTIME"
 done
 clean
 tap_diag "$SECONDS s in all"
