@@ -19,6 +19,9 @@
 
 include version.mk
 KVERS := $(or $(KVER),$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))))
+# Those that have the module, whether their headers are here or not.
+installed = $(wildcard $(DESTDIR)/lib/modules/*/updates/dm-fullstripe.ko*)
+INSTALLED_KVERS = $(or $(KVER),$(sort $(notdir $(patsubst %/updates/,%,$(dir $(installed))))))
 ifneq ($(word 2,$(DESTDIR) $(PREFIX)),$(if $(DESTDIR),$(PREFIX)))
 $(error DESTDIR and PREFIX must have no blanks)
 endif
@@ -108,7 +111,7 @@ install-dkms: dkms-source
 uninstall: uninstall-modules uninstall-programs
 
 uninstall-modules:
-	set -e; for kver in $(KVERS); do $(MAKE) -C kmod KVER=$$kver uninstall; done
+	set -e; for kver in $(INSTALLED_KVERS); do $(MAKE) -C kmod KVER=$$kver uninstall; done
 
 # What install makes, elsewhere, says what is to be removed; all but the configuration.
 uninstall-programs:

@@ -99,14 +99,17 @@ tap_is $? 2 "no folder is exit status 2"
 "$generator" a b c d >/dev/null 2>&1
 tap_is $? 2 "and a fourth one, too"
 
+# With their numbers: of none, none is missing.
+mapfile -t options < <(grep -oP '^\t\t\{ "\K[a-z_.-]+(?=", &e->)' "$top/daemon/lib/tab.c")
 missing=''
-for option in $(grep -oP '^\t\t\{ "\K[a-z_.-]+(?=", &e->)' "$top/daemon/lib/tab.c") x-systemd.device-timeout=TIME KEY=VALUE; do
+for option in "${options[@]}" x-systemd.device-timeout=TIME KEY=VALUE; do
 	grep -qxF -- "$option" "$man/fullstripetab.5.rst" || missing+=" $option"
 done
-tap_is "$missing" '' "the man page has each option of the file"
+tap_is "${#options[@]}$missing" 5 "the man page has each option of the file"
+mapfile -t options < <("$generator" --help | grep -oP '(?<![\w-])--[a-z]+')
 missing=''
-for option in $("$generator" --help | grep -oP '(?<![\w-])--[a-z]+'); do
+for option in "${options[@]}"; do
 	grep -q -- "^--.*${option#--}" "$man/fullstripe-generator.8.rst" || missing+=" $option"
 done
-tap_is "$missing" '' "and each of the program"
+tap_is "${#options[@]}$missing" 5 "and each of the program"
 tap_done

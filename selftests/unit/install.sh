@@ -64,7 +64,7 @@ default_of() {
 
 version=$(awk '/define FULLSTRIPE_/ && NF == 3 { v = v dot $3; dot = "." } END { print v }' "$top/kmod/version.h")
 
-tap_plan 16
+tap_plan 18
 tap_is "$(confined touch "$top/Makefile" 2>&1 | grep -c 'Read-only')" 1 "what is written elsewhere fails"
 tap_check "make install" run_make install
 tap_is "$(installed)" "$(documented)" "installs the files that are documented, below DESTDIR"
@@ -93,6 +93,12 @@ tap_check "make install once more" run_make install
 tap_is "$(tail -n 1 "$conf")" 'mode = auto' "a configuration that is there is kept"
 tap_check "make uninstall" run_make uninstall
 tap_is "$(installed | grep -v '/$')" /etc/fullstripe/fullstriped.conf "leaves the configuration and no other file"
+# Of a kernel whose headers are gone.
+mkdir -p "$dest/lib/modules/6.1.0-none/updates"
+touch "$dest/lib/modules/6.1.0-none/updates"/{dm-fullstripe.ko.xz,other.ko}
+confined make -s uninstall-modules DESTDIR="$dest"
+tap_is "$(installed | grep '^/lib/.*[^/]$')" /lib/modules/6.1.0-none/updates/other.ko \
+	"without KVER it takes the module from all kernels that have it, and needs no headers"
 rm -rf "${dest:?}"/*
 
 tap_check "make install-programs with another PREFIX" run_make install-programs PREFIX=/opt/fs
@@ -103,5 +109,9 @@ run_make dkms-source >/dev/null
 # shellcheck source=/dev/null
 tap_is "$(. "$dest/usr/src/fullstripe-$version/dkms.conf" && echo "$PACKAGE_NAME/$PACKAGE_VERSION")" \
 	"fullstripe/$version" "dkms is told the version"
+# shellcheck source=/dev/null
+tap_is "$(. "$dest/usr/src/fullstripe-$version/dkms.conf" && for release in 5.10.1 6.0.1 6.1.0-56 6.12.117 7.0.0 10.2; do
+		[[ ! $release =~ $BUILD_EXCLUSIVE_KERNEL ]] || echo "$release"
+	done | paste -sd' ')" "6.1.0-56 6.12.117 7.0.0 10.2" "and for which kernels it builds"
 tap_is "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" "$version" "and so are the packages"
 tap_done
