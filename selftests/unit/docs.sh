@@ -261,7 +261,7 @@ tap_is "$(grep -oP '^\w+(?=:)' "$abi" | paste -sd ' ' | sed 's/What Date KernelV
 
 target_keys=$(grep -oP '^\t\{ "\K[a-z_]+(?=", (true|false) \},$)' "$top/daemon/lib/target_keys.c")
 tap_is "$(diff <(sort <<<"$target_keys") <(sort <<<"$keys"))" '' "fullstripectl create knows every key"
-listed=$(sed -n '/attributes\[\] = {/,/};/p' "$top/daemon/ctl/list.c" | grep -oP '"\K[a-z_]+(?=")')
+listed=$(sed -n '/settings\[\] = {/,/};/p' "$top/daemon/ctl/list.c" | grep -oP '"\K[a-z_]+(?=")')
 tap_is "$(diff <(sort <<<"$listed") <(sort <<<"$keys"))" '' "and fullstripectl list"
 tap_is "$(not_in "$keys" "$(section "$man/fullstripectl.8.rst" create | grep -oP '\*\K[a-z_]+(?=\*)')")" '' \
 	"and its man page"
