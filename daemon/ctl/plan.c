@@ -31,9 +31,20 @@ enum plan_verb {
 	VERB_APPLY,
 };
 
+enum {
+	OPTION_NO_LAYERS = 768,
+};
+
 struct options {
 	struct device_options device;
 	struct workload workload;
+	bool no_layers;
+};
+
+static const struct argp_option plan_options[] = {
+	{ "no-layers", OPTION_NO_LAYERS, NULL, 0,
+	  "Leave the layers below, and the kernel's settings of DEV, as they are", 0 },
+	{ 0 },
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -42,6 +53,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	(void)arg;
 	switch (key) {
+	case OPTION_NO_LAYERS:
+		o->no_layers = true;
+		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->workload;
 		state->child_inputs[1] = &o->device;
@@ -72,6 +86,7 @@ static const struct argp_child children[] = {
 
 #define PLAN_ARGP(_doc)							\
 	{								\
+		.options = plan_options,				\
 		.parser = parse_option,					\
 		.args_doc = "DEV [FILE...]",				\
 		.doc = _doc "\vFILEs are recordings of blktrace. Without any workload named, the newest that was recorded of DEV counts. Exit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or no profile or is damaged, 4 there was too little workload to decide from.", \
@@ -159,13 +174,15 @@ static void print_array(const struct topology *t)
 
 static void print_limits(const struct topology *t)
 {
-	char bytes[UNITS_TEXT], whole[UNITS_TEXT];
+	char bytes[UNITS_TEXT], whole[UNITS_TEXT], soft[UNITS_TEXT];
 
 	puts("What each layer carries in one request:");
 	for (size_t i = 0; i < t->n_limits; i++) {
 		const struct rule_limit *l = &t->limits[i];
 
 		printf("  %s %s", l->name, units_format_size(l->bytes, bytes));
+		if (l->soft_bytes < l->bytes)
+			printf(" (max_sectors_kb is %s)", units_format_size(l->soft_bytes, soft));
 		if (l->share > 1)
 			printf(", of a cluster that is spread over %llu members: %s",
 			       (unsigned long long)l->share,
@@ -225,14 +242,15 @@ static int apply(struct tuning *t)
 	struct transaction change;
 	int r;
 
-	r = apply_prepare(t->target.folder, &t->plan, &change);
+	r = apply_prepare(&t->place, &t->plan, &change);
 	if (r < 0 || change.n == 0)
 		return r;
-	return apply_run(t->target.folder, &t->store, &t->state, &change);
+	return apply_run(&t->place, &t->store, &t->state, &change);
 }
 
 static int run(enum plan_verb verb, const struct options *o)
 {
+	const struct tuning_options decide = { .force = o->device.force, .layers = !o->no_layers };
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	struct profile_summary profile;
 	int r;
@@ -244,7 +262,7 @@ static int run(enum plan_verb verb, const struct options *o)
 	if (r == 0)
 		r = tuning_open_state(t, o->device.state_folder, verb == VERB_APPLY);
 	if (r == 0)
-		r = tuning_decide(t, &profile, o->device.force);
+		r = tuning_decide(t, &profile, &decide);
 	if (r == 0 && verb == VERB_APPLY)
 		r = apply(t);
 	if (r < 0)

@@ -54,12 +54,12 @@ static int run(const struct device_options *o)
 		r = tuning_open_state(t, o->state_folder, true);
 	if (r < 0)
 		return r;
-	r = apply_prepare_rollback(t->target.folder, &t->state, o->force, &change);
+	r = apply_prepare_rollback(&t->place, &t->state, o->force, &change);
 	if (r == -ENODATA)
 		log_warning("%s: nothing was applied that was not taken back, or the device was made anew since; see fullstripectl history",
 			    t->device.node);
 	if (r == 0 && change.n > 0) {
-		r = apply_run(t->target.folder, &t->store, &t->state, &change);
+		r = apply_run(&t->place, &t->store, &t->state, &change);
 		change = t->state.history[t->state.n_history - 1];
 	}
 	if (r < 0)

@@ -43,9 +43,9 @@ static int read_values(const struct tuning *t, struct checked ret[static STATE_V
 		int r;
 
 		ret[i].value = value;
-		r = sysfs_read_number(&ret[i].found, "%s/%s", t->target.folder, value->name);
+		r = setting_read(&t->place, value->name, &ret[i].found);
 		if (r < 0)
-			return log_errno(r, "%s/%s", t->target.folder, value->name);
+			return r;
 	}
 	return 0;
 }

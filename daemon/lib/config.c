@@ -13,6 +13,7 @@
 
 const struct config config_default = {
 	.apply = false,
+	.layers = true,
 	.record_seconds = 30,
 	.interval_seconds = 300,
 	.dead_band_percent = 10,
@@ -40,6 +41,16 @@ static int set_mode(struct config *c, const char *value, char why[static CONFIG_
 		return -EINVAL;
 	}
 	c->apply = strcmp(value, "auto") == 0;
+	return 0;
+}
+
+static int set_layers(struct config *c, const char *value, char why[static CONFIG_WHY])
+{
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
+		snprintf(why, CONFIG_WHY, "layers '%.40s': must be yes or no", value);
+		return -EINVAL;
+	}
+	c->layers = strcmp(value, "yes") == 0;
 	return 0;
 }
 
@@ -95,6 +106,8 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 	if (strcmp(section, SECTION) == 0) {
 		if (strcmp(key, "mode") == 0)
 			return set_mode(c, value, why);
+		if (strcmp(key, "layers") == 0)
+			return set_layers(c, value, why);
 		if (strcmp(key, "metrics_file") == 0)
 			return set_metrics_file(c, value, why);
 		for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)

@@ -12,6 +12,7 @@
 /**
  * struct config - how the daemon works
  * @apply: mode is auto: plans are applied; else it only says what it would do
+ * @layers: plans are also about the layers below, and the kernel's settings of the device
  * @record_seconds: how long a workload is recorded
  * @interval_seconds: from the beginning of one recording to the next
  * @dead_band_percent: a setting that would change by no more is right as it is
@@ -21,6 +22,7 @@
  */
 struct config {
 	bool apply;
+	bool layers;
 	uint64_t record_seconds;
 	uint64_t interval_seconds;
 	uint64_t dead_band_percent;

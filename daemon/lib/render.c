@@ -224,6 +224,11 @@ struct json_object *render_limits(const struct rule_limit *limits, size_t n)
 		render_add_text(o, "name", limits[i].name);
 		render_add_number(o, "bytes", limits[i].bytes);
 		render_add_number(o, "share", limits[i].share);
+		if (limits[i].disk[0]) {
+			render_add_text(o, "disk", limits[i].disk);
+			render_add_number(o, "max_sectors_bytes", limits[i].soft_bytes);
+			render_add_number(o, "max_hw_sectors_bytes", limits[i].hard_bytes);
+		}
 		json_object_array_add(all, o);
 	}
 	return all;

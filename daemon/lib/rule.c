@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "macros.h"
-#include "rule.h"
+#include "plan.h"
 #include "units.h"
 
 /* md takes nothing smaller, and nothing that is no multiple of it. */
 #define ROW_BYTES	4096
-
-__printf(2, 3)
-static void sum_line(struct rule_sum *sum, const char *format, ...)
-{
-	va_list args;
-
-	if (!sum || sum->n == ARRAY_SIZE(sum->lines))
-		return;
-	va_start(args, format);
-	vsnprintf(sum->lines[sum->n++], RULE_SENTENCE, format, args);
-	va_end(args);
-}
 
 /*
  * The values are bandwidths over 200, so under 2^57: either @unit is larger and
@@ -130,7 +117,7 @@ int rule_stripe_bytes(const struct rule_array *array, uint64_t *ret, struct rule
 	if (r < 0)
 		return r;
 	if (data == 0) {
-		sum_line(sum, "RAID%d has no stripes", array->level);
+		plan_sum(sum, "RAID%d has no stripes", array->level);
 		*ret = 0;
 		return 0;
 	}
@@ -138,7 +125,7 @@ int rule_stripe_bytes(const struct rule_array *array, uint64_t *ret, struct rule
 		return -EINVAL;
 	if (__builtin_mul_overflow(array->chunk_bytes, data, &stripe))
 		return -ERANGE;
-	sum_line(sum, "RAID%d of %u members has %u data members: %u x %s chunk = stripe width %s",
+	plan_sum(sum, "RAID%d of %u members has %u data members: %u x %s chunk = stripe width %s",
 		 array->level, array->members, data, data,
 		 units_format_size(array->chunk_bytes, chunk), units_format_size(stripe, width));
 	*ret = stripe;
@@ -196,20 +183,20 @@ static void cap_cluster(struct cluster *c, uint64_t stripe, const struct rule_li
 	describe_limit(limit, text);
 	most = limit_in_cluster(limit);
 	if (c->bytes <= most) {
-		sum_line(sum, "tightest layer: %s; it carries this", text);
+		plan_sum(sum, "tightest layer: %s; it carries this", text);
 		return;
 	}
 	c->limit = limit;
 	if (most < unit && stripe) {
 		c->bytes = stripe;
 		c->scenario = SCENARIO_STRIPE_OVER_LIMIT;
-		sum_line(sum, "tightest layer: %s; it cuts even one stripe, which is the least: %s",
+		plan_sum(sum, "tightest layer: %s; it cuts even one stripe, which is the least: %s",
 			 text, units_format_size(c->bytes, size));
 		return;
 	}
 	c->bytes = most < unit ? most : most - most % unit;
 	c->scenario = SCENARIO_LAYER_LIMIT;
-	sum_line(sum, "tightest layer: %s; down to %s", text, units_format_size(c->bytes, size));
+	plan_sum(sum, "tightest layer: %s; down to %s", text, units_format_size(c->bytes, size));
 }
 
 static struct cluster decide_cluster(uint64_t bandwidth, uint64_t stripe,
@@ -220,22 +207,22 @@ static struct cluster decide_cluster(uint64_t bandwidth, uint64_t stripe,
 	char rate[UNITS_TEXT], size[UNITS_TEXT], unit[UNITS_TEXT];
 
 	c.bytes = bandwidth / RULE_IOS_PER_SECOND + (bandwidth % RULE_IOS_PER_SECOND != 0);
-	sum_line(sum, "bandwidth %s / %d I/Os per second = %s",
+	plan_sum(sum, "bandwidth %s / %d I/Os per second = %s",
 		 units_format_rate(bandwidth, rate), RULE_IOS_PER_SECOND,
 		 units_format_size(c.bytes, size));
 
 	c.bytes = round_up(c.bytes, RULE_CLUSTER_UNIT);
-	sum_line(sum, "up to a multiple of %s: %s", units_format_size(RULE_CLUSTER_UNIT, unit),
+	plan_sum(sum, "up to a multiple of %s: %s", units_format_size(RULE_CLUSTER_UNIT, unit),
 		 units_format_size(c.bytes, size));
 
 	if (c.bytes < RULE_CLUSTER_MIN) {
 		c.bytes = RULE_CLUSTER_MIN;
 		c.scenario = SCENARIO_LEAST_CLUSTER;
-		sum_line(sum, "never under %s", units_format_size(c.bytes, size));
+		plan_sum(sum, "never under %s", units_format_size(c.bytes, size));
 	}
 	if (stripe) {
 		c.bytes = round_up(c.bytes, stripe);
-		sum_line(sum, "up to a multiple of the stripe width %s: %s",
+		plan_sum(sum, "up to a multiple of the stripe width %s: %s",
 			 units_format_size(stripe, unit), units_format_size(c.bytes, size));
 	}
 	cap_cluster(&c, stripe, limits, n_limits, sum);
@@ -305,24 +292,6 @@ int rule_row_cost(const struct rule_array *array, unsigned int dirty, struct rul
 struct rule_water_marks rule_water_marks(uint64_t ram_bytes)
 {
 	return (struct rule_water_marks) { .high = ram_bytes / 64, .low = ram_bytes / 128 };
-}
-
-__printf(6, 7)
-static void plan_add(struct plan *plan, const char *attribute, uint64_t old, uint64_t new,
-		     enum rule_scenario scenario, const char *format, ...)
-{
-	struct plan_item *item = &plan->items[plan->n++];
-	va_list args;
-
-	*item = (struct plan_item) {
-		.attribute = attribute,
-		.old = old,
-		.new = new,
-		.scenario = scenario,
-	};
-	va_start(args, format);
-	vsnprintf(item->reason, sizeof(item->reason), format, args);
-	va_end(args);
 }
 
 static void plan_cluster(struct plan *plan, uint64_t peak, uint64_t stripe, uint64_t old,
@@ -441,7 +410,7 @@ int rule_plan(const struct profile_summary *profile, const struct rule_array *ar
 		/* The target works in stripes of some width even over what has none. */
 		char width[UNITS_TEXT];
 
-		sum_line(&plan.sum, "%s: the target's own width %s is kept",
+		plan_sum(&plan.sum, "%s: the target's own width %s is kept",
 			 stripe ? "somebody else set stripe_bytes" : "no stripes below",
 			 units_format_size(current->stripe_bytes, width));
 		stripe = current->stripe_bytes;
@@ -465,6 +434,12 @@ const char *rule_scenario_name(enum rule_scenario scenario)
 		[SCENARIO_LEAST_CLUSTER] = "least-cluster",
 		[SCENARIO_LAYER_LIMIT] = "layer-limit",
 		[SCENARIO_STRIPE_OVER_LIMIT] = "stripe-over-limit",
+		[SCENARIO_CARRY_CLUSTER] = "carry-cluster",
+		[SCENARIO_STRIPE_CACHE] = "stripe-cache",
+		[SCENARIO_MEMORY_LIMIT] = "memory-limit",
+		[SCENARIO_READ_AHEAD] = "read-ahead",
+		[SCENARIO_RANDOM_READS] = "random-reads",
+		[SCENARIO_DIRTY_LIMIT] = "dirty-limit",
 	};
 
 	return names[scenario];

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "profile.h"
+#include "setting.h"
 
 /* "No device has to do more than 200 I/O operations per second to achieve maximum bandwidth." */
 #define RULE_IOS_PER_SECOND	200
@@ -31,7 +32,7 @@
  */
 struct rule_sum {
 	size_t n;
-	char lines[16][RULE_SENTENCE];
+	char lines[24][RULE_SENTENCE];
 };
 
 /**
@@ -40,11 +41,19 @@ struct rule_sum {
  * @bytes: the limit
  * @share: the layer gets one part in so many of a cluster: the data members for
  *	a member, 1 for what lies above the array
+ * @disk: the layer; empty if it is only supposed, and cannot be set
+ * @soft_bytes: what max_sectors_kb is set to
+ * @hard_bytes: what max_hw_sectors_kb allows
+ * @kept: max_sectors_kb is not to be changed, as somebody else set it
  */
 struct rule_limit {
 	char name[RULE_NAME];
 	uint64_t bytes;
 	uint64_t share;
+	char disk[SETTING_DISK];
+	uint64_t soft_bytes;
+	uint64_t hard_bytes;
+	bool kept;
 };
 
 #define RULE_LEVEL_NONE		(-1)
@@ -102,13 +111,20 @@ enum rule_scenario {
 	SCENARIO_LEAST_CLUSTER,		/* the bandwidth would be content with less */
 	SCENARIO_LAYER_LIMIT,		/* a layer below carries no more */
 	SCENARIO_STRIPE_OVER_LIMIT,	/* one stripe is more than a layer carries, and the least there is */
+	SCENARIO_CARRY_CLUSTER,		/* a layer carries its part of a cluster in one request */
+	SCENARIO_STRIPE_CACHE,		/* md has rows for the clusters that are written at once */
+	SCENARIO_MEMORY_LIMIT,		/* it would have more of them, but for the memory */
+	SCENARIO_READ_AHEAD,		/* a cluster is read ahead at a time */
+	SCENARIO_RANDOM_READS,		/* what would be read ahead is not asked for */
+	SCENARIO_DIRTY_LIMIT,		/* who waits for a flush waits for no more than this */
 };
 
-#define PLAN_ITEMS_MAX	8
+/* As a change has room for. */
+#define PLAN_ITEMS_MAX	72
 
 /**
  * struct plan_item - one attribute
- * @attribute: its file's name
+ * @attribute: its name, as lib/setting.h has them
  * @old: value before
  * @new: value that it should have
  * @scenario: why
@@ -116,7 +132,7 @@ enum rule_scenario {
  * @left_alone: somebody else set it, so it is not changed
  */
 struct plan_item {
-	const char *attribute;
+	char attribute[SETTING_NAME];
 	uint64_t old;
 	uint64_t new;
 	enum rule_scenario scenario;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
@@ -19,6 +20,7 @@ static struct json_object *render_change(const struct change *c)
 	render_add_number(o, "old", c->old);
 	render_add_number(o, "new", c->new);
 	json_object_object_add(o, "follows", json_object_new_boolean(c->follows));
+	json_object_object_add(o, "gone", json_object_new_boolean(c->gone));
 	render_add_text(o, "reason", c->reason);
 	return o;
 }
@@ -44,6 +46,21 @@ struct json_object *state_render_transaction(const struct transaction *t)
 	return o;
 }
 
+static struct json_object *render_layers(const struct state *s)
+{
+	struct json_object *layers = json_object_new_array();
+
+	for (size_t i = 0; i < s->n_layers; i++) {
+		struct json_object *layer = json_object_new_object();
+
+		render_add_text(layer, "disk", s->layers[i].disk);
+		render_add_text(layer, "id", s->layers[i].id);
+		render_add_text(layer, "instance", s->layers[i].instance);
+		json_object_array_add(layers, layer);
+	}
+	return layers;
+}
+
 /**
  * state_render() - as it is kept
  * @s: what is known
@@ -57,6 +74,7 @@ struct json_object *state_render(const struct state *s)
 	render_add_number(o, "version", STATE_VERSION);
 	render_add_text(o, "device", s->device);
 	render_add_text(o, "instance", s->instance);
+	json_object_object_add(o, "layers", render_layers(s));
 	render_add_number(o, "last_id", s->last_id);
 	json_object_object_add(o, "under_way",
 			       s->under_way ? state_render_transaction(&s->now) : NULL);
@@ -80,11 +98,10 @@ static void read_name(const struct fields *f, char ret[static SETTING_NAME])
 	fields_text(f, "name", ret, SETTING_NAME);
 	if (f->why[0])
 		return;
-	for (const char *c = ret; *c; c++)
-		if (!islower((unsigned char)*c) && *c != '_')
-			fields_refuse(f, "\"%s\" is no name of a setting", ret);
 	if (!ret[0])
 		fields_refuse(f, "a setting has no name");
+	else if (!setting_is_valid(ret))
+		fields_refuse(f, "\"%s\" is no name of a setting", ret);
 }
 
 static void read_change(const struct fields *f, struct transaction *t)
@@ -102,6 +119,7 @@ static void read_change(const struct fields *f, struct transaction *t)
 		return;
 	}
 	c->follows = fields_flag(f, "follows");
+	c->gone = fields_flag(f, "gone");
 	fields_text(f, "reason", c->reason, sizeof(c->reason));
 }
 
@@ -125,6 +143,20 @@ static void read_transaction(const struct fields *f, struct transaction *t)
 		read_change(&(struct fields) { json_object_array_get_idx(changes, i), f->why }, t);
 }
 
+static void read_layers(const struct fields *f, struct state *s)
+{
+	struct json_object *layers = fields_list(f, "layers", STATE_LAYERS_MAX);
+
+	for (size_t i = 0; layers && i < json_object_array_length(layers); i++) {
+		const struct fields layer = { json_object_array_get_idx(layers, i), f->why };
+		struct state_layer *l = &s->layers[s->n_layers++];
+
+		fields_text(&layer, "disk", l->disk, sizeof(l->disk));
+		fields_text(&layer, "id", l->id, sizeof(l->id));
+		fields_text(&layer, "instance", l->instance, sizeof(l->instance));
+	}
+}
+
 static void read_values(const struct fields *f, struct state *s)
 {
 	struct json_object *values = fields_list(f, "values", STATE_VALUES_MAX);
@@ -146,6 +178,7 @@ static void read_state(const struct fields *f, struct state *s)
 		fields_refuse(f, "its version is not %d", STATE_VERSION);
 	fields_text(f, "device", s->device, sizeof(s->device));
 	fields_text(f, "instance", s->instance, sizeof(s->instance));
+	read_layers(f, s);
 	s->last_id = fields_number(f, "last_id", INT64_MAX - 1);
 	if (!json_object_object_get_ex(f->object, "under_way", &now))
 		fields_refuse(f, "\"under_way\" is missing");
@@ -171,22 +204,27 @@ static void read_state(const struct fields *f, struct state *s)
  * @ret: what is known
  * @why: what is wrong with it, on failure
  *
- * Return: 0 or -EBADMSG.
+ * Return: 0, -EBADMSG or -ENOMEM.
  */
 int state_parse(const char *text, size_t len, struct state *ret, char why[static FIELDS_WHY])
 {
-	struct state s = { .n_values = 0 };
+	struct state *s = calloc(1, sizeof(*s));
 	struct fields f = { .why = why };
+	int r = -EBADMSG;
 
+	if (!s)
+		return -ENOMEM;
 	f.object = fields_parse(text, len, why);
-	if (!f.object)
-		return -EBADMSG;
-	read_state(&f, &s);
-	json_object_put(f.object);
-	if (why[0])
-		return -EBADMSG;
-	*ret = s;
-	return 0;
+	if (f.object) {
+		read_state(&f, s);
+		json_object_put(f.object);
+		if (!why[0]) {
+			*ret = *s;
+			r = 0;
+		}
+	}
+	free(s);
+	return r;
 }
 
 /**
@@ -216,29 +254,160 @@ static void remember(struct state *s, const struct transaction *t)
 	s->history[s->n_history++] = *t;
 }
 
-/**
- * state_see_instance() - take note of which making of the device is there
- * @s: what is known
- * @instance: the one that is there
- *
- * One that was made anew, as after a reboot, has the values of its table. What was set in
- * an earlier one says nothing about it, and what was under way there is void.
- */
-void state_see_instance(struct state *s, const char *instance)
+static const struct state_layer *find_layer(const struct state_layer *layers, size_t n,
+					    const char *name)
 {
-	if (strcmp(s->instance, instance) == 0)
-		return;
-	snprintf(s->instance, sizeof(s->instance), "%s", instance);
-	s->n_values = 0;
-	if (s->under_way) {
-		s->now.outcome = OUTCOME_VOID;
-		s->now.interrupted = true;
-		remember(s, &s->now);
-		s->under_way = false;
+	size_t len = setting_disk_len(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(layers[i].disk) == len && memcmp(layers[i].disk, name, len) == 0)
+			return &layers[i];
+	return NULL;
+}
+
+/* The disk that was called so then, as it is called now; several paths to one have one id. */
+static const struct state_layer *find_again(const struct state_layer *was,
+					    const struct state_layer *layers, size_t n)
+{
+	const struct state_layer *again = find_layer(layers, n, was->disk);
+
+	if (again && strcmp(again->id, was->id) == 0)
+		return again;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(layers[i].id, was->id) == 0)
+			return &layers[i];
+	return NULL;
+}
+
+/* What is there now, to tell what was made anew since, or is gone. */
+struct sight {
+	const struct state *before;
+	bool own_is_anew;
+	const struct state_layer *layers;
+	size_t n;
+};
+
+static bool is_anew(const struct sight *sight, const char *name)
+{
+	const struct state_layer *was, *is;
+
+	if (!setting_is_of_layer(name))
+		return sight->own_is_anew;
+	was = find_layer(sight->before->layers, sight->before->n_layers, name);
+	is = was ? find_again(was, sight->layers, sight->n) : NULL;
+	return !is || strcmp(was->instance, is->instance) != 0;
+}
+
+static void forget_values(struct state *s, const struct sight *sight)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_values; i++)
+		if (!is_anew(sight, s->values[i].name))
+			s->values[n++] = s->values[i];
+	s->n_values = n;
+}
+
+/* Return: how many of its changes are of what is still there. */
+static size_t mark_gone(struct transaction *t, const struct sight *sight)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		t->changes[i].gone |= is_anew(sight, t->changes[i].name);
+		left += !t->changes[i].gone;
 	}
-	for (size_t i = 0; i < s->n_history; i++)
-		if (s->history[i].outcome == OUTCOME_DONE)
-			s->history[i].outcome = OUTCOME_VOID;
+	return left;
+}
+
+/* It was decided for all of them: what is left of it goes back. */
+static void see_under_way(struct state *s, const struct sight *sight)
+{
+	struct transaction *t = &s->now;
+	size_t left = mark_gone(t, sight), n = 0;
+
+	if (left == t->n)
+		return;
+	t->interrupted = true;
+	if (left == 0) {
+		t->outcome = OUTCOME_VOID;
+		remember(s, t);
+		s->under_way = false;
+		return;
+	}
+	t->undoing = true;
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->changes[i].gone)
+			t->changes[n++] = t->changes[i];
+	t->n = n;
+}
+
+static bool is_twice(const struct transaction *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(t->changes[i].name, t->changes[j].name) == 0)
+				return true;
+	return false;
+}
+
+/*
+ * The kernel may call the same disks otherwise after a reboot. If one has the name now of
+ * another that is no longer there, the old names tell more.
+ */
+static void rename_changes(const struct sight *sight, struct transaction *t)
+{
+	char old[TRANSACTION_CHANGES_MAX][SETTING_NAME];
+
+	for (size_t i = 0; i < t->n; i++) {
+		char *name = memcpy(old[i], t->changes[i].name, SETTING_NAME);
+		const struct state_layer *was, *is;
+
+		was = find_layer(sight->before->layers, sight->before->n_layers, name);
+		is = was ? find_again(was, sight->layers, sight->n) : NULL;
+		if (is)
+			setting_of_disk(t->changes[i].name, is->disk, setting_attribute(name));
+	}
+	if (is_twice(t))
+		for (size_t i = 0; i < t->n; i++)
+			memcpy(t->changes[i].name, old[i], SETTING_NAME);
+}
+
+/**
+ * state_see() - take note of what is there
+ * @s: what is known
+ * @instance: which making of the device
+ * @layers: the disks below it
+ * @n: how many, no more than STATE_LAYERS_MAX
+ *
+ * What was made anew, as all is after a reboot, has values of its own: those of the device's
+ * table, or the kernel's. What was set in an earlier making says nothing about it, and what
+ * was under way there is void. Where only the device was made anew, what was set in the
+ * layers below is still there, and can be taken back.
+ */
+void state_see(struct state *s, const char *instance, const struct state_layer *layers, size_t n)
+{
+	const struct sight sight = {
+		.before = s,
+		.own_is_anew = strcmp(s->instance, instance) != 0,
+		.layers = layers,
+		.n = n,
+	};
+
+	forget_values(s, &sight);
+	if (s->under_way)
+		see_under_way(s, &sight);
+	for (size_t i = 0; i < s->n_history; i++) {
+		struct transaction *t = &s->history[i];
+
+		if (t->outcome == OUTCOME_DONE && mark_gone(t, &sight) == 0)
+			t->outcome = OUTCOME_VOID;
+		rename_changes(&sight, t);
+	}
+	snprintf(s->instance, sizeof(s->instance), "%s", instance);
+	s->n_layers = n;
+	for (size_t i = 0; i < n; i++)
+		s->layers[i] = layers[i];
 }
 
 static struct state_value *find_value(struct state *s, const char *name)
@@ -304,6 +473,12 @@ static void set_value(struct state *s, const char *name, uint64_t set)
 		value->value = set;
 }
 
+/* What the device moves counts if it was set once, as when an earlier move was taken back. */
+static bool is_set(struct state *s, const struct change *c)
+{
+	return !transaction_is_kept(c) && (!c->follows || find_value(s, c->name));
+}
+
 static void take_back(struct state *s)
 {
 	struct transaction *t = (struct transaction *)state_last_applied(s);
@@ -324,7 +499,7 @@ void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t
 
 	if (outcome == OUTCOME_DONE) {
 		for (size_t i = 0; i < t->n; i++)
-			if (!t->changes[i].follows)
+			if (is_set(s, &t->changes[i]))
 				set_value(s, t->changes[i].name, found[i]);
 		transaction_settle(t, found);
 		if (t->kind == TRANSACTION_ROLLBACK)

@@ -15,13 +15,15 @@
 #include "fields.h"
 #include "transaction.h"
 
-#define STATE_VERSION		1
+#define STATE_VERSION		2
 #define STATE_HISTORY_MAX	32
-#define STATE_VALUES_MAX	16
+#define STATE_VALUES_MAX	TRANSACTION_CHANGES_MAX
+#define STATE_LAYERS_MAX	RULE_LAYERS_MAX
 #define STATE_DEVICE		160
 #define STATE_INSTANCE		96
 #define STATE_NAME		(3 * STATE_DEVICE + 8)
-#define STATE_BYTES_MAX		(1u << 20)
+/* More than all of it at its longest. */
+#define STATE_BYTES_MAX		(8u << 20)
 
 /**
  * struct state_value - a setting that was set from here
@@ -34,9 +36,23 @@ struct state_value {
 };
 
 /**
+ * struct state_layer - a disk below the device
+ * @disk: its name in the kernel, this time
+ * @id: which: survives renumbering, where the disk has such a thing
+ * @instance: which making of it: it has other values of its own when it is made anew
+ */
+struct state_layer {
+	char disk[SETTING_DISK];
+	char id[STATE_DEVICE];
+	char instance[STATE_INSTANCE];
+};
+
+/**
  * struct state - what is known of one device
  * @device: which: dm-uuid-UUID, or dm-name-NAME where it has none; survives renumbering
  * @instance: which making of it: it has other values of its own when it is made anew
+ * @n_layers: how many
+ * @layers: the disks below it
  * @last_id: of the newest transaction
  * @under_way: @now counts
  * @now: the transaction that is under way
@@ -48,6 +64,8 @@ struct state_value {
 struct state {
 	char device[STATE_DEVICE];
 	char instance[STATE_INSTANCE];
+	size_t n_layers;
+	struct state_layer layers[STATE_LAYERS_MAX];
 	uint64_t last_id;
 	bool under_way;
 	struct transaction now;
@@ -62,7 +80,7 @@ struct json_object *state_render(const struct state *s);
 struct json_object *state_render_transaction(const struct transaction *t);
 void state_file_name(const char *device, char ret[static STATE_NAME]);
 
-void state_see_instance(struct state *s, const char *instance);
+void state_see(struct state *s, const char *instance, const struct state_layer *layers, size_t n);
 bool state_is_foreign(const struct state *s, const char *name, uint64_t found);
 void state_mark_foreign(const struct state *s, struct plan *plan);
 void state_begin(struct state *s, const struct transaction *t, uint64_t time);

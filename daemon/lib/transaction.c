@@ -71,13 +71,25 @@ static uint64_t wanted(const struct transaction *t, size_t i, uint64_t found)
 }
 
 /**
+ * transaction_is_kept() - whether a change only keeps what was there
+ * @c: the change
+ *
+ * Some kernels set read_ahead_kb of a disk anew whenever its max_sectors_kb is written. In a
+ * layer below nobody may use it, but it is not ours to move.
+ */
+bool transaction_is_kept(const struct change *c)
+{
+	return setting_is_of_layer(c->name) && setting_is(c->name, "read_ahead_kb");
+}
+
+/**
  * transaction_foreign() - whether somebody else set a value meanwhile
  * @t: the transaction, not yet over
  * @index: which change
  * @found: what its setting is now
  *
  * It is not gone on with then, but goes back, as what was decided did not know of that. What
- * the device moves by itself cannot be told from what somebody set, and is not called foreign.
+ * the device or the kernel moves by itself cannot be told from what somebody set, and is not called foreign.
  */
 bool transaction_foreign(const struct transaction *t, size_t index, uint64_t found)
 {
@@ -86,7 +98,7 @@ bool transaction_foreign(const struct transaction *t, size_t index, uint64_t fou
 
 	if (found == c->old || (found == c->new && !c->follows))
 		return false;
-	return !(find(t, STRIPE, &stripe) && can_follow(c->name));
+	return !(find(t, STRIPE, &stripe) && can_follow(c->name)) && !transaction_is_kept(c);
 }
 
 /* State of the walk: what is found and what is wanted, by the name of the setting. */
@@ -183,14 +195,50 @@ static bool write_prefetch(const struct walk *w)
 	return write_read_cluster(w) || write_wanted(w, "prefetch_bytes");
 }
 
+/* Of a layer, and not to be written last. */
+static bool carries(const struct change *c)
+{
+	return setting_is_of_layer(c->name) && !setting_is(c->name, "read_ahead_kb");
+}
+
+/* What carries more does so before more is sent through it: the lowest layer first. */
+static bool write_growing_layers(const struct walk *w)
+{
+	for (size_t i = 0; i < w->t->n; i++)
+		if (carries(&w->t->changes[i]) && grows(w, w->t->changes[i].name) &&
+		    write_wanted(w, w->t->changes[i].name))
+			return true;
+	return false;
+}
+
+/* And what carries less does so when no more is: the highest layer first. */
+static bool write_layers(const struct walk *w)
+{
+	for (size_t i = w->t->n; i-- > 0;)
+		if (carries(&w->t->changes[i]) && write_wanted(w, w->t->changes[i].name))
+			return true;
+	return false;
+}
+
+static bool write_others(const struct walk *w, bool read_ahead)
+{
+	for (size_t i = 0; i < w->t->n; i++)
+		if (!carries(&w->t->changes[i]) &&
+		    setting_is(w->t->changes[i].name, "read_ahead_kb") == read_ahead &&
+		    write_wanted(w, w->t->changes[i].name))
+			return true;
+	return false;
+}
+
 /**
  * transaction_next() - what to write next
- * @t: the transaction
+ * @t: the transaction; changes of layers stand in it in their order, the lowest first
  * @found: what its settings are now, in the order of its changes
  * @ret: what to write
  *
  * The device checks each write against its other settings, and refuses what contradicts
- * them; and a new stripe width moves some of these. So who wrote one asks again.
+ * them; and a new stripe width moves some of these, as max_sectors_kb does with
+ * read_ahead_kb. So who wrote one asks again.
  *
  * Return: false when all is as it should be; @ret is untouched then.
  */
@@ -199,6 +247,8 @@ bool transaction_next(const struct transaction *t, const uint64_t *found,
 {
 	const struct walk w = { .t = t, .found = found, .ret = ret };
 
+	if (write_growing_layers(&w))
+		return true;
 	/* Marks hold a number of stripes, so those for wide ones also do for narrow ones. */
 	if (grows(&w, STRIPE) &&
 	    (write_all_marks(&w) || (grows(&w, "prefetch_bytes") && write_prefetch(&w))))
@@ -206,10 +256,7 @@ bool transaction_next(const struct transaction *t, const uint64_t *found,
 	if (write_wanted(&w, STRIPE) || write_wanted(&w, "cluster_bytes") || write_all_marks(&w) ||
 	    write_prefetch(&w))
 		return true;
-	for (size_t i = 0; i < t->n; i++)
-		if (write_wanted(&w, t->changes[i].name))
-			return true;
-	return false;
+	return write_others(&w, false) || write_layers(&w) || write_others(&w, true);
 }
 
 /**
@@ -217,7 +264,7 @@ bool transaction_next(const struct transaction *t, const uint64_t *found,
  * @t: the transaction, done
  * @found: what its settings are now
  *
- * What it did not move is no change, and goes.
+ * What it did not move, and what was only kept, is no change, and goes.
  */
 void transaction_settle(struct transaction *t, const uint64_t *found)
 {
@@ -231,6 +278,8 @@ void transaction_settle(struct transaction *t, const uint64_t *found)
 				continue;
 			c.new = found[i];
 			snprintf(c.reason, sizeof(c.reason), "the device moved it with the stripe width");
+		} else if (transaction_is_kept(&c)) {
+			continue;
 		}
 		t->changes[n++] = c;
 	}

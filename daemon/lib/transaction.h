@@ -15,18 +15,21 @@
 #include <stdint.h>
 
 #include "rule.h"
+#include "setting.h"
 
-#define TRANSACTION_CHANGES_MAX	16
-#define SETTING_NAME		32
+/* A plan, what moves with the stripe width, and a read_ahead_kb beside each max_sectors_kb. */
+#define TRANSACTION_CHANGES_MAX	160
 
 /**
  * struct change - one setting
- * @name: its name in the device's folder in sysfs
+ * @name: its name, as lib/setting.h has them
  * @old: value before
- * @new: value that it should have
+ * @new: value that it should have; the same, if it is only kept as it is: the kernel may
+ *	move a read_ahead_kb when max_sectors_kb of the device is written
  * @follows: it is not changed by itself: the device moves it with the stripe width. It
  *	is here so that taking the stripe width back brings it back too; @new counts only
  *	when the transaction is over.
+ * @gone: its device was made anew since, and has values of its own
  * @reason: why, in a sentence
  */
 struct change {
@@ -34,6 +37,7 @@ struct change {
 	uint64_t old;
 	uint64_t new;
 	bool follows;
+	bool gone;
 	char reason[RULE_SENTENCE];
 };
 
@@ -85,6 +89,7 @@ struct transaction_write {
 extern const char * const transaction_followers[];
 
 struct change *transaction_add(struct transaction *t, const char *name, uint64_t old, uint64_t new);
+bool transaction_is_kept(const struct change *c);
 bool transaction_foreign(const struct transaction *t, size_t index, uint64_t found);
 bool transaction_next(const struct transaction *t, const uint64_t *found,
 		      struct transaction_write *ret);

@@ -6,77 +6,54 @@
 
 #include "apply.h"
 #include "log.h"
-#include "sysfs.h"
 
 /* Each change is written once, and at most once more on the way to another one. */
 #define WRITES_MAX	(3 * TRANSACTION_CHANGES_MAX)
 
-/* Write it, and look whether it took: a value may be clamped without a word. */
-static int set(const char *folder, const char *name, uint64_t value)
-{
-	uint64_t found;
-	int r;
-
-	r = sysfs_write_number(value, "%s/%s", folder, name);
-	if (r < 0)
-		return log_errno(r, "%s/%s cannot be set to %llu", folder, name,
-				 (unsigned long long)value);
-	r = sysfs_read_number(&found, "%s/%s", folder, name);
-	if (r < 0)
-		return log_errno(r, "%s/%s cannot be read back", folder, name);
-	if (found != value)
-		return log_errno(EIO, "%s/%s was set to %llu and reads %llu", folder, name,
-				 (unsigned long long)value, (unsigned long long)found);
-	return 0;
-}
-
-static int read_setting(const char *folder, const char *name, uint64_t *ret)
-{
-	int r = sysfs_read_number(ret, "%s/%s", folder, name);
-
-	return r < 0 ? log_errno(r, "%s/%s cannot be read", folder, name) : 0;
-}
-
-static int read_all(const char *folder, const struct transaction *t,
+static int read_all(const struct setting_place *place, const struct transaction *t,
 		    uint64_t found[static TRANSACTION_CHANGES_MAX])
 {
 	int r = 0;
 
 	for (size_t i = 0; i < t->n && r == 0; i++)
-		r = read_setting(folder, t->changes[i].name, &found[i]);
+		r = setting_read(place, t->changes[i].name, &found[i]);
 	return r;
 }
 
-static int check_foreign(const char *folder, const struct transaction *t, const uint64_t *found)
+static int check_foreign(const struct setting_place *place, const struct transaction *t,
+			 const uint64_t *found)
 {
+	char path[PATH_MAX];
+
 	for (size_t i = 0; i < t->n; i++) {
 		const struct change *c = &t->changes[i];
 
 		if (transaction_foreign(t, i, found[i]))
-			return log_errno(EBUSY, "%s/%s became %llu while it was changed from %llu to %llu: somebody else sets it",
-					 folder, c->name, (unsigned long long)found[i],
+			return log_errno(EBUSY, "%s became %llu while it was changed from %llu to %llu: somebody else sets it",
+					 setting_path(place, c->name, path), (unsigned long long)found[i],
 					 (unsigned long long)c->old, (unsigned long long)c->new);
 	}
 	return 0;
 }
 
 /* One write after the other, until nothing is left to write. */
-static int write_all(const char *folder, const struct transaction *t,
+static int write_all(const struct setting_place *place, const struct transaction *t,
 		     uint64_t found[static TRANSACTION_CHANGES_MAX])
 {
 	struct transaction_write next;
+	char path[PATH_MAX];
 	int r;
 
 	for (unsigned int writes = 0;; writes++) {
-		r = read_all(folder, t, found);
+		r = read_all(place, t, found);
 		if (r == 0 && !t->undoing)
-			r = check_foreign(folder, t, found);
+			r = check_foreign(place, t, found);
 		if (r < 0 || !transaction_next(t, found, &next))
 			return r;
 		if (writes == WRITES_MAX)
-			return log_errno(ELOOP, "%s/%s does not stay as it is set", folder,
-					 t->changes[next.index].name);
-		r = set(folder, t->changes[next.index].name, next.value);
+			return log_errno(ELOOP, "%s does not stay as it is set",
+					 setting_path(place, t->changes[next.index].name, path));
+		r = setting_write(place, t->changes[next.index].name, next.value);
 		if (r < 0)
 			return r;
 	}
@@ -90,13 +67,13 @@ static int end(const struct store *store, struct state *s, enum transaction_outc
 }
 
 /* Into the direction that s->now says, and back if that fails. Return: why it failed, or 0. */
-static int finish(const char *folder, const struct store *store, struct state *s)
+static int finish(const struct setting_place *place, const struct store *store, struct state *s)
 {
 	uint64_t found[TRANSACTION_CHANGES_MAX] = { 0 };
 	int failed = 0, r;
 
 	if (!s->now.undoing) {
-		failed = write_all(folder, &s->now, found);
+		failed = write_all(place, &s->now, found);
 		if (failed == 0)
 			return end(store, s, OUTCOME_DONE, found);
 		s->now.undoing = true;
@@ -104,10 +81,10 @@ static int finish(const char *folder, const struct store *store, struct state *s
 		if (r < 0)
 			return r;
 	}
-	r = write_all(folder, &s->now, found);
+	r = write_all(place, &s->now, found);
 	if (r < 0) {
 		log_warning("%s is not as it was before; the next apply, rollback or start of the daemon tries again to take it back",
-			    folder);
+			    place->own);
 		return r;
 	}
 	r = end(store, s, OUTCOME_UNDONE, found);
@@ -116,7 +93,7 @@ static int finish(const char *folder, const struct store *store, struct state *s
 
 /**
  * apply_run() - change settings, all of them or none
- * @folder: of the settings
+ * @place: of the settings
  * @store: the state directory, open for changes
  * @s: what is known of the device; nothing is under way
  * @t: the changes
@@ -126,25 +103,25 @@ static int finish(const char *folder, const struct store *store, struct state *s
  *
  * Return: 0 or a negative errno.
  */
-int apply_run(const char *folder, const struct store *store, struct state *s,
+int apply_run(const struct setting_place *place, const struct store *store, struct state *s,
 	      const struct transaction *t)
 {
 	int r;
 
 	state_begin(s, t, time(NULL));
 	r = store_save(store, s);
-	return r < 0 ? r : finish(folder, store, s);
+	return r < 0 ? r : finish(place, store, s);
 }
 
 /**
  * apply_recover() - end what another process began and did not end
- * @folder: of the settings
+ * @place: of the settings
  * @store: the state directory, open for changes
  * @s: what is known of the device, and is there now
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int apply_recover(const char *folder, const struct store *store, struct state *s)
+int apply_recover(const struct setting_place *place, const struct store *store, struct state *s)
 {
 	unsigned long long id = s->now.id;
 	int r;
@@ -152,22 +129,22 @@ int apply_recover(const char *folder, const struct store *store, struct state *s
 	if (!s->under_way)
 		return 0;
 	s->now.interrupted = true;
-	r = finish(folder, store, s);
+	r = finish(place, store, s);
 	/* That it had to be taken back is no failure here. */
 	if (r < 0 && s->under_way)
 		return r;
-	log_warning("change %llu of %s was interrupted, and is %s now", id, folder,
+	log_warning("change %llu of %s was interrupted, and is %s now", id, place->own,
 		    transaction_outcome_name(s->history[s->n_history - 1].outcome));
 	return 0;
 }
 
 /* What the device moves with the stripe width is noted, to be brought back with it. */
-static int add_followers(const char *folder, struct transaction *t)
+static int add_followers(const struct setting_place *place, struct transaction *t)
 {
 	for (const char * const *name = transaction_followers; *name; name++) {
 		struct change *c;
 		uint64_t found;
-		int r = read_setting(folder, *name, &found);
+		int r = setting_read(place, *name, &found);
 
 		if (r < 0)
 			return r;
@@ -178,15 +155,38 @@ static int add_followers(const char *folder, struct transaction *t)
 	return 0;
 }
 
+/* What the kernel moves with a layer's max_sectors_kb is kept as it is. */
+static int add_kept(const struct setting_place *place, struct transaction *t)
+{
+	for (size_t i = 0, n = t->n; i < n; i++) {
+		char disk[SETTING_DISK], name[SETTING_NAME];
+		uint64_t found;
+		int r;
+
+		if (!setting_is_of_layer(t->changes[i].name) ||
+		    !setting_is(t->changes[i].name, "max_sectors_kb"))
+			continue;
+		snprintf(disk, sizeof(disk), "%.*s", (int)setting_disk_len(t->changes[i].name),
+			 t->changes[i].name);
+		setting_of_disk(name, disk, "read_ahead_kb");
+		r = setting_read(place, name, &found);
+		if (r < 0)
+			return r;
+		if (!transaction_add(t, name, found, found))
+			return log_errno(ENOSPC, "%s", name);
+	}
+	return 0;
+}
+
 /**
  * apply_prepare() - the transaction that a plan makes
- * @folder: of the settings
+ * @place: of the settings
  * @plan: the plan
  * @ret: the transaction; without changes if all is right, or left alone
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int apply_prepare(const char *folder, const struct plan *plan, struct transaction *ret)
+int apply_prepare(const struct setting_place *place, const struct plan *plan, struct transaction *ret)
 {
 	struct transaction t = { .kind = TRANSACTION_APPLY };
 	bool stripe = false;
@@ -197,33 +197,37 @@ int apply_prepare(const char *folder, const struct plan *plan, struct transactio
 		struct change *c;
 		uint64_t found;
 
-		r = read_setting(folder, item->attribute, &found);
+		r = setting_read(place, item->attribute, &found);
 		if (r < 0)
 			return r;
 		if (found == item->new || item->left_alone)
 			continue;
 		c = transaction_add(&t, item->attribute, found, item->new);
 		if (!c)
-			return log_errno(ENOSPC, "%s/%s", folder, item->attribute);
+			return log_errno(ENOSPC, "%s", item->attribute);
 		snprintf(c->reason, sizeof(c->reason), "%s", item->reason);
 		stripe |= strcmp(item->attribute, "stripe_bytes") == 0;
 	}
-	r = stripe ? add_followers(folder, &t) : 0;
+	r = stripe ? add_followers(place, &t) : 0;
+	if (r == 0)
+		r = add_kept(place, &t);
 	if (r < 0)
 		return r;
 	*ret = t;
 	return 0;
 }
 
-static void tell_foreign(const char *folder, const char *name, uint64_t found)
+static void tell_foreign(const struct setting_place *place, const char *name, uint64_t found)
 {
-	log_warning("%s/%s is %llu and not what it was set to from here: somebody else changed it, so it is left alone (--force takes it back too)",
-		    folder, name, (unsigned long long)found);
+	char path[PATH_MAX];
+
+	log_warning("%s is %llu and not what it was set to from here: somebody else changed it, so it is left alone (--force takes it back too)",
+		    setting_path(place, name, path), (unsigned long long)found);
 }
 
 /**
  * apply_prepare_rollback() - the transaction that takes the last one back
- * @folder: of the settings
+ * @place: of the settings
  * @s: what is known of the device
  * @force: change also what somebody else set
  * @ret: the transaction; without changes if all was left alone, or is back already
@@ -231,11 +235,12 @@ static void tell_foreign(const char *folder, const char *name, uint64_t found)
  * Return: 0, -ENODATA if nothing was applied that was not taken back, or another negative
  * errno, which has been logged.
  */
-int apply_prepare_rollback(const char *folder, const struct state *s, bool force,
+int apply_prepare_rollback(const struct setting_place *place, const struct state *s, bool force,
 			   struct transaction *ret)
 {
 	const struct transaction *last = state_last_applied(s);
 	struct transaction t = { .kind = TRANSACTION_ROLLBACK };
+	int r;
 
 	if (!last)
 		return -ENODATA;
@@ -243,21 +248,25 @@ int apply_prepare_rollback(const char *folder, const struct state *s, bool force
 		const struct change *done = &last->changes[i];
 		struct change *c;
 		uint64_t found;
-		int r;
 
-		r = read_setting(folder, done->name, &found);
+		if (done->gone)
+			continue;
+		r = setting_read(place, done->name, &found);
 		if (r < 0)
 			return r;
 		if (found != done->new && found != done->old && !force) {
-			tell_foreign(folder, done->name, found);
+			tell_foreign(place, done->name, found);
 			continue;
 		}
 		c = transaction_add(&t, done->name, found, done->old);
 		if (!c)
-			return log_errno(ENOSPC, "%s/%s", folder, done->name);
+			return log_errno(ENOSPC, "%s", done->name);
 		snprintf(c->reason, sizeof(c->reason), "as it was before change %llu",
 			 (unsigned long long)last->id);
 	}
+	r = add_kept(place, &t);
+	if (r < 0)
+		return r;
 	*ret = t;
 	return 0;
 }

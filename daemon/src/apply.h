@@ -8,13 +8,14 @@
 
 #include "lib/rule.h"
 #include "lib/state.h"
+#include "settings.h"
 #include "store.h"
 
-int apply_prepare(const char *folder, const struct plan *plan, struct transaction *ret);
-int apply_prepare_rollback(const char *folder, const struct state *s, bool force,
+int apply_prepare(const struct setting_place *place, const struct plan *plan, struct transaction *ret);
+int apply_prepare_rollback(const struct setting_place *place, const struct state *s, bool force,
 			   struct transaction *ret);
-int apply_run(const char *folder, const struct store *store, struct state *s,
+int apply_run(const struct setting_place *place, const struct store *store, struct state *s,
 	      const struct transaction *t);
-int apply_recover(const char *folder, const struct store *store, struct state *s);
+int apply_recover(const struct setting_place *place, const struct store *store, struct state *s);
 
 #endif

@@ -11,9 +11,11 @@
 
 /* All that may make a difference; Documentation/ABI/testing/sysfs-block-dm-fullstripe. */
 static const char * const settings[] = {
-	"stripe_bytes", "cluster_bytes", "high_water_bytes", "low_water_bytes",
-	"file_high_water_bytes", "file_low_water_bytes", "hold_ms", "seek_bytes", "streams",
-	"read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+	"fullstripe/stripe_bytes", "fullstripe/cluster_bytes", "fullstripe/high_water_bytes",
+	"fullstripe/low_water_bytes", "fullstripe/file_high_water_bytes",
+	"fullstripe/file_low_water_bytes", "fullstripe/hold_ms", "fullstripe/seek_bytes",
+	"fullstripe/streams", "fullstripe/read_pref_io", "fullstripe/read_nstream",
+	"fullstripe/prefetch_bytes", "fullstripe/mode", "queue/read_ahead_kb", "bdi/max_ratio",
 };
 
 /* What lies between the device and the array has one user at each level, or there are others. */
@@ -107,13 +109,12 @@ int counters_read_settings(const char *root, const char *name,
 
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		char value[32];
-		int r = sysfs_read_text(value, sizeof(value), "%s/class/block/%s/fullstripe/%s",
-					root, name, settings[i]);
+		int r = sysfs_read_text(value, sizeof(value), "%s/class/block/%s/%s", root,
+					name, settings[i]);
 
 		if (r < 0)
-			return log_errno(r, "%s/class/block/%s/fullstripe/%s", root, name,
-					 settings[i]);
-		/* 13 of them, and each takes less than its part of the room. */
+			return log_errno(r, "%s/class/block/%s/%s", root, name, settings[i]);
+		/* 15 of them, and each takes less than its part of the room. */
 		len += snprintf(text + len, sizeof(text) - len, "%s ", value);
 	}
 	memcpy(ret, text, len + 1);

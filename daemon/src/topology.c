@@ -43,6 +43,9 @@ static int add_limit(const char *root, const char *name, uint64_t share, struct 
 		 hard_kib < soft_kib ? "max_hw_sectors_kb" : "max_sectors_kb");
 	limit->bytes = (hard_kib < soft_kib ? hard_kib : soft_kib) * 1024;
 	limit->share = share;
+	limit->soft_bytes = soft_kib * 1024;
+	limit->hard_bytes = hard_kib * 1024;
+	snprintf(limit->disk, sizeof(limit->disk), "%.31s", disk);
 	return 0;
 }
 

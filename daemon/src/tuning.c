@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apply.h"
+#include "layers.h"
 #include "lib/macros.h"
 #include "lib/render.h"
 #include "log.h"
@@ -24,6 +25,10 @@ int tuning_new(const char *text, struct tuning **ret)
 	if (!t)
 		return log_errno(ENOMEM, "%s", text);
 	t->store = STORE_NONE;
+	t->place = (struct setting_place) {
+		.own = t->target.folder,
+		.disks = SYSFS_ROOT "/class/block",
+	};
 	r = block_device_find(text, &t->device);
 	if (r == 0)
 		r = target_find(&t->device, &t->target);
@@ -60,15 +65,19 @@ struct tuning *tuning_free(struct tuning *t)
  */
 int tuning_open_state(struct tuning *t, const char *folder, bool change)
 {
+	struct state_layer layers[STATE_LAYERS_MAX];
+	size_t n_layers;
 	int r;
 
 	r = store_open(folder, change, &t->store);
 	if (r == 0)
 		r = store_load(&t->store, t->target.id, &t->state);
+	if (r == 0)
+		r = layers_find(SYSFS_ROOT, t->target.lower, layers, &n_layers);
 	if (r < 0)
 		return r;
-	state_see_instance(&t->state, t->target.instance);
-	return change ? apply_recover(t->target.folder, &t->store, &t->state) : 0;
+	state_see(&t->state, t->target.instance, layers, n_layers);
+	return change ? apply_recover(&t->place, &t->store, &t->state) : 0;
 }
 
 /**
@@ -116,16 +125,43 @@ static void check_alignment(const struct tuning *t)
 		    t->topology.array_name);
 }
 
+/* Layers that are set for it carry what their hardware can; those that are not, what they do. */
+static void open_limits(struct tuning *t, const struct tuning_options *options)
+{
+	char name[SETTING_NAME];
+
+	for (size_t i = 0; i < t->topology.n_limits; i++) {
+		struct rule_limit *l = &t->topology.limits[i];
+
+		setting_of_disk(name, l->disk, "max_sectors_kb");
+		l->kept = !options->force &&
+			  state_is_foreign(&t->state, name, l->soft_bytes / 1024);
+	}
+	layer_rule_open(t->topology.limits, t->topology.n_limits);
+}
+
+static int decide_layers(struct tuning *t)
+{
+	struct layer_settings layers;
+	int r = layers_read(&t->place, &t->topology, &layers);
+
+	if (r == 0)
+		layer_rule_plan(&t->profile, &t->topology.array, t->topology.limits,
+				t->topology.n_limits, &t->current, &layers, &t->plan);
+	return r;
+}
+
 /**
  * tuning_decide() - what the device should be set to
  * @t: the device, with its state
  * @profile: of its workload
- * @force: as if nobody else had set anything
+ * @options: how to decide
  *
  * Return: 0, -ENODATA if too little was measured to decide from, or another negative
  * errno. What was wrong has been logged.
  */
-int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool force)
+int tuning_decide(struct tuning *t, const struct profile_summary *profile,
+		  const struct tuning_options *options)
 {
 	const struct rule_array *array = &t->topology.array;
 	int r;
@@ -136,8 +172,10 @@ int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool 
 	if (r < 0)
 		return r;
 	t->profile = *profile;
-	t->current.keep_stripe = !force && state_is_foreign(&t->state, "stripe_bytes",
-							    t->current.stripe_bytes);
+	t->current.keep_stripe = !options->force && state_is_foreign(&t->state, "stripe_bytes",
+								     t->current.stripe_bytes);
+	if (options->layers)
+		open_limits(t, options);
 	r = rule_plan(profile, array, t->topology.limits, t->topology.n_limits, &t->current,
 		      &t->plan);
 	if (r == -ENODATA) {
@@ -151,9 +189,13 @@ int tuning_decide(struct tuning *t, const struct profile_summary *profile, bool 
 				 t->device.node, t->topology.array_name, array->level,
 				 array->members, (unsigned long long)array->chunk_bytes);
 	check_alignment(t);
-	if (!force)
+	/* The layers carry what the device is going to have, which may be somebody else's. */
+	if (!options->force)
 		state_mark_foreign(&t->state, &t->plan);
-	return 0;
+	r = options->layers ? decide_layers(t) : 0;
+	if (r == 0 && !options->force)
+		state_mark_foreign(&t->state, &t->plan);
+	return r;
 }
 
 /**

@@ -260,7 +260,7 @@ static int change_settings(struct watch *w, struct tuning *t, const struct trans
 	w->samples.settings[0] = '\0';
 	r = keep_samples(w, t);
 	if (r == 0)
-		r = apply_run(t->target.folder, &t->store, &t->state, change);
+		r = apply_run(&t->place, &t->store, &t->state, change);
 	counters_read_settings(SYSFS_ROOT, w->name, w->samples.settings);
 	return r;
 }
@@ -270,7 +270,7 @@ static int apply(struct watch *w, struct tuning *t)
 	struct transaction change;
 	int r;
 
-	r = apply_prepare(t->target.folder, &t->plan, &change);
+	r = apply_prepare(&t->place, &t->plan, &change);
 	if (r < 0 || change.n == 0)
 		return r;
 	harm_begin(&w->samples.harm, t->state.last_id + 1);
@@ -289,7 +289,7 @@ static int take_back(struct watch *w, struct tuning *t, const char *why)
 	struct transaction change;
 	int r;
 
-	r = apply_prepare_rollback(t->target.folder, &t->state, false, &change);
+	r = apply_prepare_rollback(&t->place, &t->state, false, &change);
 	for (size_t i = 0; r == 0 && i < change.n; i++)
 		snprintf(change.changes[i].reason, sizeof(change.changes[i].reason),
 			 "change %llu did harm: %.200s",
@@ -355,6 +355,7 @@ static int decide(struct watch *w, uint64_t lost)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	const struct config *c = &w->context->config;
+	const struct tuning_options options = { .layers = c->layers };
 	struct profile_summary profile;
 	bool applied = false;
 	enum pace pace;
@@ -367,7 +368,7 @@ static int decide(struct watch *w, uint64_t lost)
 	if (r == 0)
 		r = save_profile(t, w->profile);
 	if (r == 0)
-		r = tuning_decide(t, &profile, false);
+		r = tuning_decide(t, &profile, &options);
 	if (r < 0)
 		return r;
 	take_sample(w, t, lost);

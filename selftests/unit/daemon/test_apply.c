@@ -17,7 +17,14 @@
 #define SUBJECT		"dm-uuid-FULLSTRIPE-unit"
 #define STATE_PATH	"state/" SUBJECT ".json"
 
-static char state_folder[96];
+static char state_folder[96], disks[96];
+
+static const struct setting_place place = { .own = root, .disks = disks };
+
+static struct state_layer layers[] = {
+	{ .disk = "md0", .id = "md/uuid:1", .instance = "this making" },
+	{ .disk = "sda", .id = "wwid:a", .instance = "this making" },
+};
 
 /* Open, and loaded from, while a test runs. */
 static struct store store;
@@ -42,7 +49,7 @@ static void load(void)
 {
 	memset(&s, 0xa5, sizeof(s));
 	assert_int_equal(store_load(&store, SUBJECT, &s), 0);
-	state_see_instance(&s, "this making");
+	state_see(&s, "this making", layers, ARRAY_SIZE(layers));
 }
 
 static int open_store(void **state)
@@ -50,6 +57,7 @@ static int open_store(void **state)
 	if (make_root(state) < 0)
 		return -1;
 	snprintf(state_folder, sizeof(state_folder), "%s/state", root);
+	snprintf(disks, sizeof(disks), "%s/disks", root);
 	assert_int_equal(store_open(state_folder, true, &store), 0);
 	load();
 	return 0;
@@ -84,7 +92,7 @@ static struct transaction prepared(bool force)
 						   plan.items[i].attribute), 0);
 	if (!force)
 		state_mark_foreign(&s, &plan);
-	assert_int_equal(apply_prepare(root, &plan, &t), 0);
+	assert_int_equal(apply_prepare(&place, &plan, &t), 0);
 	return t;
 }
 
@@ -93,7 +101,7 @@ static void apply_two(void)
 	const struct transaction t = prepared(false);
 
 	assert_int_equal(t.n, 2);
-	assert_int_equal(apply_run(root, &store, &s, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
 }
 
 /* Return: how many values were taken back. */
@@ -101,8 +109,8 @@ static size_t roll_back(bool force)
 {
 	struct transaction t;
 
-	assert_int_equal(apply_prepare_rollback(root, &s, force, &t), 0);
-	assert_int_equal(apply_run(root, &store, &s, &t), 0);
+	assert_int_equal(apply_prepare_rollback(&place, &s, force, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
 	return t.n;
 }
 
@@ -127,7 +135,7 @@ static void test_apply_and_rollback(void **state)
 
 	(void)state;
 	put_old();
-	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
+	assert_int_equal(apply_prepare_rollback(&place, &s, false, &t), -ENODATA);
 	apply_two();
 	assert_true(is(NEW_HOLD, NEW_STREAMS));
 
@@ -143,7 +151,7 @@ static void test_apply_and_rollback(void **state)
 	assert_int_equal(roll_back(false), 2);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
 	assert_int_equal(s.history[0].outcome, OUTCOME_TAKEN_BACK);
-	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
+	assert_int_equal(apply_prepare_rollback(&place, &s, false, &t), -ENODATA);
 }
 
 /* What is right is not written, and makes no entry. */
@@ -206,12 +214,12 @@ static void test_refused_is_undone(void **state)
 	transaction_add(&t, "hold_ms", OLD_HOLD, NEW_HOLD);
 	transaction_add(&t, "streams", OLD_STREAMS, NEW_STREAMS);
 	transaction_add(&t, "clamped", value_of("clamped"), 1 << 20);
-	assert_int_equal(apply_run(root, &store, &s, &t), -EIO);
+	assert_int_equal(apply_run(&place, &store, &s, &t), -EIO);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
 	assert_false(s.under_way);
 	assert_int_equal(s.history[0].outcome, OUTCOME_UNDONE);
 	assert_int_equal(s.n_values, 0);
-	assert_int_equal(apply_prepare_rollback(root, &s, false, &t), -ENODATA);
+	assert_int_equal(apply_prepare_rollback(&place, &s, false, &t), -ENODATA);
 }
 
 /* Where the process was killed: each value is old or new, or somebody else's. */
@@ -234,7 +242,7 @@ static void test_recover(void **state)
 		size_t n = s.n_history;
 
 		kill_at(cases[i].hold, cases[i].streams);
-		assert_int_equal(apply_recover(root, &store, &s), 0);
+		assert_int_equal(apply_recover(&place, &store, &s), 0);
 		assert_false(s.under_way);
 		assert_true(is(cases[i].hold_after, cases[i].streams_after));
 		load();
@@ -249,12 +257,12 @@ static void test_recover_later(void **state)
 {
 	(void)state;
 	kill_at("100", "nonsense");
-	assert_int_equal(apply_recover(root, &store, &s), -EBADMSG);
+	assert_int_equal(apply_recover(&place, &store, &s), -EBADMSG);
 	load();
 	assert_true(s.under_way);
 	assert_true(s.now.undoing);
 	put("streams", "128");
-	assert_int_equal(apply_recover(root, &store, &s), 0);
+	assert_int_equal(apply_recover(&place, &store, &s), 0);
 	assert_true(is(OLD_HOLD, OLD_STREAMS));
 	assert_int_equal(s.history[0].outcome, OUTCOME_UNDONE);
 }
@@ -270,13 +278,122 @@ static void test_followers_are_noted(void **state)
 
 	(void)state;
 	put("stripe_bytes", "131072");
-	assert_int_equal(apply_prepare(root, &plan, &t), -ENOENT);
+	assert_int_equal(apply_prepare(&place, &plan, &t), -ENOENT);
 	for (size_t i = 0; transaction_followers[i]; i++)
 		put(transaction_followers[i], "1");
-	assert_int_equal(apply_prepare(root, &plan, &t), 0);
+	assert_int_equal(apply_prepare(&place, &plan, &t), 0);
 	assert_int_equal(t.n, 9);
 	assert_false(t.changes[0].follows);
 	assert_true(t.changes[8].follows);
+}
+
+static const struct plan deep = {
+	.n = 3,
+	.items = {
+		{ .attribute = "sda/max_sectors_kb", .new = 256, .reason = "because" },
+		{ .attribute = "md0/stripe_cache_size", .new = 512, .reason = "therefore" },
+		{ .attribute = "hold_ms", .new = NEW_HOLD, .reason = "and so" },
+	},
+};
+
+static void put_deep(void)
+{
+	put("disks/sda/queue/max_sectors_kb", "128");
+	put("disks/sda/queue/read_ahead_kb", "4096");
+	put("disks/md0/md/stripe_cache_size", "256");
+	put_old();
+}
+
+static bool deep_is(uint64_t sectors, uint64_t cache, uint64_t hold)
+{
+	return value_of("disks/sda/queue/max_sectors_kb") == sectors &&
+	       value_of("disks/sda/queue/read_ahead_kb") == 4096 &&
+	       value_of("disks/md0/md/stripe_cache_size") == cache && value_of("hold_ms") == hold;
+}
+
+/* Layers are of the same change; what the kernel moves with max_sectors_kb is kept. */
+static void test_layers(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	assert_int_equal(t.n, 4);
+	assert_string_equal(t.changes[3].name, "sda/read_ahead_kb");
+	assert_int_equal(t.changes[3].new, 4096);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+	assert_true(deep_is(256, 512, NEW_HOLD));
+	assert_int_equal(s.n_values, 3);
+	load();
+	assert_int_equal(s.history[0].n, 3);
+	assert_true(state_is_foreign(&s, "md0/stripe_cache_size", 300));
+
+	put("disks/md0/md/stripe_cache_size", "300");
+	assert_int_equal(roll_back(false), 3);
+	assert_true(deep_is(128, 300, OLD_HOLD));
+}
+
+/* Killed when the kernel had moved what is kept: it is no foreign value, and comes back. */
+static void test_recover_layers(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	state_begin(&s, &t, 1);
+	assert_int_equal(store_save(&store, &s), 0);
+	put("disks/sda/queue/max_sectors_kb", "256");
+	put("disks/sda/queue/read_ahead_kb", "512");
+	load();
+	assert_int_equal(apply_recover(&place, &store, &s), 0);
+	assert_true(deep_is(256, 512, NEW_HOLD));
+	assert_int_equal(s.history[0].outcome, OUTCOME_DONE);
+}
+
+/* A layer that refuses takes all of it back, the device's own too. */
+static void test_layer_refuses(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	put("disks/md0/md/stripe_cache_size", "1000");
+	assert_int_equal(apply_run(&place, &store, &s, &t), -EBUSY);
+	assert_true(deep_is(128, 1000, OLD_HOLD));
+	assert_int_equal(s.history[0].outcome, OUTCOME_UNDONE);
+}
+
+/* The device was made anew since: only the layers have something to go back to. */
+static void test_rollback_of_layers(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+	state_see(&s, "another making", layers, ARRAY_SIZE(layers));
+	assert_int_equal(roll_back(false), 3);
+	assert_true(deep_is(128, 256, NEW_HOLD));
+}
+
+/* As the kernel has them of the device: beside its own. */
+static void test_paths(void **state)
+{
+	char path[PATH_MAX];
+	const struct setting_place p = { .own = "/sys/block/dm-0/fullstripe", .disks = "/sys/class/block" };
+
+	(void)state;
+	assert_string_equal(setting_path(&p, "hold_ms", path), "/sys/block/dm-0/fullstripe/hold_ms");
+	assert_string_equal(setting_path(&p, "read_ahead_kb", path),
+			    "/sys/block/dm-0/fullstripe/../queue/read_ahead_kb");
+	assert_string_equal(setting_path(&p, "strict_limit", path),
+			    "/sys/block/dm-0/fullstripe/../bdi/strict_limit");
+	assert_string_equal(setting_path(&p, "md0/stripe_cache_size", path),
+			    "/sys/class/block/md0/md/stripe_cache_size");
 }
 
 static bool is_there(const char *file)
@@ -290,7 +407,7 @@ static bool is_there(const char *file)
 static void test_corrupt_is_set_aside(void **state)
 {
 	static const char * const texts[] = {
-		"", "{", "[]", "{}", "nonsense", "{ \"version\": 1 } more",
+		"", "{", "[]", "{}", "nonsense", "{ \"version\": 2 } more",
 	};
 
 	(void)state;
@@ -365,6 +482,11 @@ int main(void)
 		in_store(test_recover),
 		in_store(test_recover_later),
 		in_store(test_followers_are_noted),
+		in_store(test_layers),
+		in_store(test_recover_layers),
+		in_store(test_layer_refuses),
+		in_store(test_rollback_of_layers),
+		in_store(test_paths),
 		in_store(test_corrupt_is_set_aside),
 		in_store(test_corrupt_is_refused),
 		in_store(test_state_of_another),

@@ -20,6 +20,11 @@ static void test_keys(void **state)
 	assert_int_equal(config_set(&c, "fullstriped", "mode", "auto", why), 0);
 	assert_true(c.apply);
 	assert_int_equal(config_set(&c, "fullstriped", "mode", "advise", why), 0);
+	assert_true(c.layers);
+	assert_int_equal(config_set(&c, "fullstriped", "layers", "no", why), 0);
+	assert_false(c.layers);
+	assert_int_equal(config_set(&c, "fullstriped", "layers", "yes", why), 0);
+	assert_true(c.layers);
 	assert_false(c.apply);
 	assert_int_equal(config_set(&c, "fullstriped", "record_seconds", "86400", why), 0);
 	assert_int_equal(c.record_seconds, 86400);
@@ -56,6 +61,7 @@ static void test_keys_refused(void **state)
 		const char *section, *key, *value, *says;
 		int result;
 	} cases[] = {
+		{ "fullstriped", "layers", "maybe", "layers 'maybe': must be yes or no", -EINVAL },
 		{ "fullstriped", "mode", "Auto", "mode 'Auto': must be advise or auto", -EINVAL },
 		{ "fullstriped", "record_seconds", "0", "from 1 to 86400", -ERANGE },
 		{ "fullstriped", "record_seconds", "86401", "'86401'", -ERANGE },

@@ -131,8 +131,8 @@ static void refuse(const char *from, const char *to, const char *says)
 static void test_refused(void **state)
 {
 	(void)state;
-	refuse("\"version\": 1", "\"version\": 2", "version");
-	refuse("\"version\": 1,", "", "\"version\" is missing");
+	refuse("\"version\": 2", "\"version\": 1", "version");
+	refuse("\"version\": 2,", "", "\"version\" is missing");
 	refuse("\"last_id\": 4", "\"last_id\": -4", "\"last_id\" is -4");
 	refuse("\"last_id\": 4", "\"last_id\": 99999999999999999999", "\"last_id\"");
 	refuse("\"last_id\": 4", "\"last_id\": \"4\"", "\"last_id\" is no int");
@@ -204,15 +204,38 @@ static void test_foreign(void **state)
 	free(s);
 }
 
+/* What the device moves is nobody's foreign value, if it was brought back before or not. */
+static void test_moved(void **state)
+{
+	struct state *s = new_state();
+	struct transaction t = { .kind = TRANSACTION_APPLY }, back = { .kind = TRANSACTION_ROLLBACK };
+
+	(void)state;
+	transaction_add(&t, "stripe_bytes", 3, 4);
+	transaction_add(&t, "read_nstream", 1, 1)->follows = true;
+	transaction_add(&back, "stripe_bytes", 4, 3);
+	transaction_add(&back, "read_nstream", 2, 1);
+	state_begin(s, &t, 1);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 4, 2 });
+	assert_false(state_is_foreign(s, "read_nstream", 1));
+	state_begin(s, &back, 2);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 3, 1 });
+	assert_true(state_is_foreign(s, "read_nstream", 2));
+	state_begin(s, &t, 3);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 4, 2 });
+	assert_false(state_is_foreign(s, "read_nstream", 2));
+	free(s);
+}
+
 /* After a reboot the values are those of the table, and nobody's foreign ones. */
 static void test_made_anew(void **state)
 {
 	struct state *s = busy_state();
 
 	(void)state;
-	state_see_instance(s, "boot:1");
+	state_see(s, "boot:1", NULL, 0);
 	assert_true(s->under_way);
-	state_see_instance(s, "another boot:1");
+	state_see(s, "another boot:1", NULL, 0);
 	assert_false(s->under_way);
 	assert_int_equal(s->n_values, 0);
 	assert_int_equal(s->n_history, 4);
@@ -220,6 +243,145 @@ static void test_made_anew(void **state)
 	assert_int_equal(s->history[1].outcome, OUTCOME_TAKEN_BACK);
 	assert_null(state_last_applied(s));
 	assert_false(state_is_foreign(s, "cluster_bytes", 1));
+	free(s);
+}
+
+static struct state_layer disk(const char *name, const char *id, const char *instance)
+{
+	struct state_layer l;
+
+	snprintf(l.disk, sizeof(l.disk), "%s", name);
+	snprintf(l.id, sizeof(l.id), "%s", id);
+	snprintf(l.instance, sizeof(l.instance), "%s", instance);
+	return l;
+}
+
+/* The device's cluster and two of its disks: from 1 to 2. */
+static struct transaction a_deep_change(void)
+{
+	struct transaction t = a_change(1, 2);
+
+	transaction_add(&t, "sda/max_sectors_kb", 1, 2);
+	transaction_add(&t, "sdb/max_sectors_kb", 1, 2);
+	return t;
+}
+
+static struct state *deep_state(bool done)
+{
+	const struct state_layer layers[] = {
+		disk("sda", "wwid:a", "boot:7"), disk("sdb", "wwid:b", "boot:8"),
+	};
+	const struct transaction t = a_deep_change();
+	const uint64_t found[] = { 2, 2, 2 };
+	struct state *s = new_state();
+
+	state_see(s, "boot:1", layers, 2);
+	state_begin(s, &t, 1795000000);
+	if (done)
+		state_end(s, OUTCOME_DONE, found);
+	return s;
+}
+
+/* The device was made anew on disks that stayed: what they were set to can be taken back. */
+static void test_layers_stay(void **state)
+{
+	const struct state_layer layers[] = {
+		disk("sdb", "wwid:b", "boot:8"), disk("sda", "wwid:a", "boot:7"),
+	};
+	struct state *s = deep_state(true), *again = new_state();
+	char why[FIELDS_WHY], *text;
+
+	(void)state;
+	assert_true(state_is_foreign(s, "cluster_bytes", 3));
+	state_see(s, "boot:2", layers, 2);
+	assert_false(state_is_foreign(s, "cluster_bytes", 3));
+	assert_true(state_is_foreign(s, "sda/max_sectors_kb", 3));
+	assert_non_null(state_last_applied(s));
+	assert_true(s->history[0].changes[0].gone);
+	assert_false(s->history[0].changes[1].gone);
+
+	text = text_of(s);
+	assert_int_equal(parse(text, again, why), 0);
+	assert_int_equal(again->n_layers, 2);
+	assert_string_equal(again->layers[1].id, "wwid:a");
+	assert_true(again->history[0].changes[0].gone);
+	free(text);
+	free(again);
+	free(s);
+}
+
+/* A disk was replaced: what is about it is forgotten, and the rest is not. */
+static void test_layer_replaced(void **state)
+{
+	const struct state_layer layers[] = {
+		disk("sda", "wwid:a", "boot:7"), disk("sdb", "wwid:c", "boot:9"),
+	};
+	struct state *s = deep_state(true);
+
+	(void)state;
+	state_see(s, "boot:1", layers, 2);
+	assert_true(state_is_foreign(s, "cluster_bytes", 3));
+	assert_true(state_is_foreign(s, "sda/max_sectors_kb", 3));
+	assert_false(state_is_foreign(s, "sdb/max_sectors_kb", 3));
+	assert_true(s->history[0].changes[2].gone);
+	/* The last of it went, too. */
+	state_see(s, "boot:2", NULL, 0);
+	assert_null(state_last_applied(s));
+	assert_int_equal(s->history[0].outcome, OUTCOME_VOID);
+	free(s);
+}
+
+/* Of a change that was under way, what is left goes back. */
+static void test_layer_goes_under_way(void **state)
+{
+	const struct state_layer layers[] = { disk("sda", "wwid:a", "boot:7") };
+	struct state *s = deep_state(false);
+
+	(void)state;
+	state_see(s, "boot:1", layers, 1);
+	assert_true(s->under_way);
+	assert_true(s->now.undoing);
+	assert_int_equal(s->now.n, 2);
+	assert_string_equal(s->now.changes[1].name, "sda/max_sectors_kb");
+	state_see(s, "another boot:1", NULL, 0);
+	assert_false(s->under_way);
+	assert_int_equal(s->history[0].outcome, OUTCOME_VOID);
+	free(s);
+}
+
+/* After a reboot the kernel calls them otherwise: the history tells of the same disks. */
+static void test_layers_renamed(void **state)
+{
+	const struct state_layer layers[] = {
+		disk("sda", "wwid:b", "next:3"), disk("sdc", "wwid:a", "next:4"),
+	};
+	struct state *s = deep_state(true);
+
+	(void)state;
+	state_see(s, "next:1", layers, 2);
+	assert_int_equal(s->n_values, 0);
+	assert_int_equal(s->history[0].outcome, OUTCOME_VOID);
+	assert_string_equal(s->history[0].changes[0].name, "cluster_bytes");
+	assert_string_equal(s->history[0].changes[1].name, "sdc/max_sectors_kb");
+	assert_string_equal(s->history[0].changes[2].name, "sda/max_sectors_kb");
+	free(s);
+}
+
+/* One is gone and the other one has its name: no change may be there twice. */
+static void test_layers_renamed_to_one(void **state)
+{
+	const struct state_layer layers[] = { disk("sda", "wwid:b", "next:3") };
+	struct state *s = deep_state(true), *again = new_state();
+	char why[FIELDS_WHY], *text;
+
+	(void)state;
+	state_see(s, "next:1", layers, 1);
+	assert_string_equal(s->history[0].changes[1].name, "sda/max_sectors_kb");
+	assert_string_equal(s->history[0].changes[2].name, "sdb/max_sectors_kb");
+	text = text_of(s);
+	assert_int_equal(parse(text, again, why), 0);
+	free(text);
+	free(again);
 	free(s);
 }
 
@@ -268,7 +430,13 @@ int main(void)
 		cmocka_unit_test(test_any_byte),
 		cmocka_unit_test(test_history_is_bounded),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_made_anew),
+		cmocka_unit_test(test_layers_stay),
+		cmocka_unit_test(test_layer_replaced),
+		cmocka_unit_test(test_layer_goes_under_way),
+		cmocka_unit_test(test_layers_renamed),
+		cmocka_unit_test(test_layers_renamed_to_one),
 		cmocka_unit_test(test_last_applied),
 		cmocka_unit_test(test_file_names),
 	};

@@ -14,6 +14,7 @@
 #include "lib/dm_table.h"
 #include "lib/macros.h"
 #include "src/counters.h"
+#include "src/layers.h"
 #include "src/sysfs.h"
 #include "src/topology.h"
 
@@ -131,12 +132,54 @@ static void test_raid5(void **state)
 	assert_string_equal(t->limits[0].name, "md0 max_sectors_kb");
 	assert_int_equal(t->limits[0].bytes, 1 << 20);
 	assert_int_equal(t->limits[0].share, 1);
+	assert_string_equal(t->limits[0].disk, "md0");
+	assert_int_equal(t->limits[0].soft_bytes, 1 << 20);
+	assert_int_equal(t->limits[0].hard_bytes, 2 << 20);
 	for (size_t i = 1; i < 6; i++)
 		assert_int_equal(t->limits[i].share, 4);
 	/* The chain's tightest is md's own 1 MiB, as four parts of 512 KiB are 2 MiB. */
 	cluster = rule_cluster_bytes(1ull << 30, 262144, t->limits, t->n_limits, NULL);
 	assert_int_equal(cluster, 1 << 20);
 	free(t);
+}
+
+static const struct state_layer *layer(const struct state_layer *layers, size_t n, const char *disk)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(layers[i].disk, disk) == 0)
+			return &layers[i];
+	return NULL;
+}
+
+/* A piece of an array of three, one of them a partition of a disk that another one lies on, too. */
+static void test_layers(void **state)
+{
+	struct state_layer layers[STATE_LAYERS_MAX], again[STATE_LAYERS_MAX];
+	size_t n = 0, n_again = 0;
+
+	(void)state;
+	put_array("raid5", "4", "65536", 2);
+	put_attribute("md0", "md/uuid", "e4c5");
+	put_attribute("sdb", "device/wwid", "t10.ATA b");
+	put_disk("sdx", NULL, "1280");
+	put_disk("sdx1", "sdx", NULL);
+	put_disk("sdx2", "sdx", NULL);
+	put_slave("md0", "sdx1");
+	put_slave("md0", "sdx2");
+	put_disk("dm-3", NULL, "1024");
+	put_attribute("dm-3", "dm/uuid", "LVM-1");
+	put_slave("dm-3", "md0");
+	assert_int_equal(layers_find(root, "dm-3", layers, &n), 0);
+	assert_int_equal(n, 5);
+	assert_string_equal(layer(layers, n, "dm-3")->id, "dm/uuid:LVM-1");
+	assert_string_equal(layer(layers, n, "md0")->id, "md/uuid:e4c5");
+	assert_string_equal(layer(layers, n, "sda")->id, "name:sda");
+	assert_string_equal(layer(layers, n, "sdb")->id, "device/wwid:t10.ATA b");
+	assert_non_null(layer(layers, n, "sdx"));
+	assert_string_not_equal(layer(layers, n, "sda")->instance, layer(layers, n, "sdb")->instance);
+	assert_int_equal(layers_find(root, "dm-3", again, &n_again), 0);
+	assert_string_equal(layer(layers, n, "sda")->instance, layer(again, n, "sda")->instance);
+	assert_int_equal(layers_find(root, "md7", again, &n_again), -ENOENT);
 }
 
 static void test_hardware_limit(void **state)
@@ -427,22 +470,20 @@ static void test_counters_of_array(void **state)
 static void test_settings(void **state)
 {
 	static const char * const names[] = {
-		"stripe_bytes", "cluster_bytes", "high_water_bytes", "low_water_bytes",
-		"file_high_water_bytes", "file_low_water_bytes", "hold_ms", "seek_bytes", "streams",
-		"read_pref_io", "read_nstream", "prefetch_bytes", "mode",
+		"fullstripe/stripe_bytes", "fullstripe/cluster_bytes", "fullstripe/high_water_bytes",
+		"fullstripe/low_water_bytes", "fullstripe/file_high_water_bytes",
+		"fullstripe/file_low_water_bytes", "fullstripe/hold_ms", "fullstripe/seek_bytes",
+		"fullstripe/streams", "fullstripe/read_pref_io", "fullstripe/read_nstream",
+		"fullstripe/prefetch_bytes", "fullstripe/mode", "queue/read_ahead_kb", "bdi/max_ratio",
 	};
 	char before[SAMPLES_SETTINGS] = "", after[SAMPLES_SETTINGS] = "";
-	char attribute[64];
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		snprintf(attribute, sizeof(attribute), "fullstripe/%s", names[i]);
-		put_attribute("dm-0", attribute, "18446744073709551615");
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		put_attribute("dm-0", names[i], "18446744073709551615");
 	assert_int_equal(counters_read_settings(root, "dm-0", before), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		snprintf(attribute, sizeof(attribute), "fullstripe/%s", names[i]);
-		put_attribute("dm-0", attribute, "1");
+		put_attribute("dm-0", names[i], "1");
 		assert_int_equal(counters_read_settings(root, "dm-0", after), 0);
 		assert_string_not_equal(before, after);
 		memcpy(before, after, sizeof(before));
@@ -453,6 +494,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		in_root(test_raid5),
+		in_root(test_layers),
 		in_root(test_hardware_limit),
 		in_root(test_offsets_add_up),
 		in_root(test_encrypted),

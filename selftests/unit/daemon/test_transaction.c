@@ -258,7 +258,7 @@ static void test_add_refuses(void **state)
 	assert_null(transaction_add(&t, "more", 0, 1));
 	t.n = 1;
 	assert_null(transaction_add(&t, "a", 0, 1));
-	assert_null(transaction_add(&t, "a name that is longer than all those of settings", 0, 1));
+	assert_null(transaction_add(&t, "a name that is longer than all those of settings, and those of layers", 0, 1));
 	assert_int_equal(t.n, 1);
 }
 
