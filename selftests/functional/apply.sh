@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Setting a device for its workload is all or nothing: applied, verified, taken back; what
-# somebody else sets is left alone; and kill -9 at any write leaves what the next start
-# completes or takes back.
+# Setting a device for its workload is all or nothing, with the layers below and without:
+# applied, verified, taken back; what somebody else sets is left alone; and kill -9 at any
+# write leaves what the next start completes or takes back.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
@@ -10,17 +10,45 @@ TRACES=$RIG_TOP/selftests/unit/traces/linux-6.12-v1
 STATE=/run/fullstripe-state
 PROFILE=/run/fullstripe-profile
 
-# ctl VERB [OPTION]...: with the state of this test. Sets status; leaves the output in $out.
-ctl() {
-	local verb=$1
-	shift
-	status=0
-	out=$("$CTL" "$verb" --state-dir "$STATE" "$@" 2>/run/ctl-errors) || status=$?
+# For plan, explain and apply, in this part of the test.
+flags=(--no-layers)
+
+# with_flags VERB [OPTION]...: sets command to the command line.
+with_flags() {
+	command=("$CTL" "$1" --state-dir "$STATE")
+	[[ $1 != plan && $1 != explain && $1 != apply ]] || command+=("${flags[@]}")
+	command+=("${@:2}")
 }
 
-# settings: all keys of the device, a line each.
+# ctl VERB [OPTION]...: with the state of this test. Sets status; leaves the output in $out.
+ctl() {
+	with_flags "$@"
+	status=0
+	out=$("${command[@]}" 2>/run/ctl-errors) || status=$?
+}
+
+# settings: all keys of the device, and what may be set below and above it, a line each.
 settings() {
-	(cd "$folder" && grep -H . -- *_bytes *_ms *_io *_nstream streams mode)
+	(cd "$folder" && grep -H . -- *_bytes *_ms *_io *_nstream streams mode \
+		../queue/read_ahead_kb ../bdi/{max_ratio,strict_limit} \
+		"$below"/{md*,nullb*}/queue/{max_sectors_kb,read_ahead_kb} \
+		"$below/$md/md/stripe_cache_size" 2>/dev/null)
+}
+
+# deep: what a cluster of 768 KiB asks of the layers.
+deep() {
+	(cd "$below" && echo "$(<nullb0/queue/max_sectors_kb)" "$(<"$md/queue/max_sectors_kb")" \
+		"$(<"$md/md/stripe_cache_size") $(<"$folder/../queue/read_ahead_kb")")
+}
+
+# lower_limits: layers that are set for something else.
+lower_limits() {
+	echo 64 >"$below/nullb0/queue/max_sectors_kb"
+	echo 128 >"$below/$md/queue/max_sectors_kb"
+	echo 64 >"$below/$md/md/stripe_cache_size"
+	# Of no use there, but somebody's; some kernels move it with each of the above.
+	echo 100 >"$below/$md/queue/read_ahead_kb"
+	echo 100 >"$below/nullb0/queue/read_ahead_kb"
 }
 
 two() {
@@ -33,20 +61,21 @@ history_says() {
 	jq -r "$1" <<<"$out"
 }
 
-# The workload that was recorded, at 150 MiB/s: 768 KiB is three stripes.
+# The workload that was recorded, with more reads and at 150 MiB/s: 768 KiB is three stripes.
 make_profile() {
 	"$CTL" profile --json "$TRACES"/vda.blktrace.* |
-		jq '.devices[0].bandwidth.peak = 157286400' >"$PROFILE"
+		jq '.devices[0].reads = 100 | .devices[0].bandwidth.peak = 157286400' >"$PROFILE"
 }
 
 # killed SYSCALL N VERB [OPTION]...: kill it before its Nth such call. Return: 0 if it was,
 # 1 if it got through before, or failed.
 killed() {
-	local call=$1 n=$2 verb=$3 got=0
-	shift 3
+	local call=$1 n=$2 got=0
+	shift 2
+	with_flags "$@"
 	{ strace -qq -o /dev/null -e trace="$call" -e inject="$call:signal=KILL:when=$n" \
-		"$CTL" "$verb" --state-dir "$STATE" "$@" >/run/killed 2>&1; } 2>/dev/null || got=$?
-	((got != 0 && got != 137)) && wrong+=" $verb ended with $got: $(</run/killed)"
+		"${command[@]}" >/run/killed 2>&1; } 2>/dev/null || got=$?
+	((got != 0 && got != 137)) && wrong+=" $1 ended with $got: $(</run/killed)"
 	((got == 137))
 }
 
@@ -56,7 +85,7 @@ is_old() {
 }
 
 is_new() {
-	[[ $(two) == "262144 786432" ]]
+	[[ $(two) == "262144 786432" && $(deep) == "192 768 128 768" ]]
 }
 
 says() {
@@ -65,56 +94,37 @@ says() {
 	((n == $1))
 }
 
-# kill_all VERB [OPTION]...: at each write and rename of it, from the state that prepare_VERB
-# makes; after_VERB checks what the next start makes of it, and returns to the beginning. Sets
-# kills, and wrong, which says where it went wrong.
+# kill_all: apply and rollback at each of their writes and renames. What one that was killed
+# left is completed by the next one, as one change. Sets kills, and wrong, which says where it
+# went wrong.
 kill_all() {
-	local call n calls=(write renameat)
+	local call n before calls=(write renameat)
 	[[ ! ${LONG-} ]] || calls+=(fsync openat)
 	kills=0 wrong=
 	for call in "${calls[@]}"; do
-		for ((n = 1; n < 100; n++)); do
+		for ((n = 1; n < 200; n++)); do
+			before=$kills
 			rm -rf "$STATE"
-			"prepare_$1" || wrong+=" no beginning for $call:$n"
-			killed "$call" "$n" "$@" || break
-			((++kills))
-			"after_$1" || wrong+=" $call:$n($(two))"
+			is_old || wrong+=" no beginning for $call:$n"
+			killed "$call" "$n" apply fs0 --profile "$PROFILE" && ((++kills))
+			ctl apply fs0 --profile "$PROFILE"
+			((!status)) && is_new && says 1 'done' || wrong+=" apply $call:$n($(two) $(deep))"
+			killed "$call" "$n" rollback fs0 && ((++kills))
+			# It may find nothing more to do.
+			ctl rollback fs0
+			((status == 0 || status == 4)) && is_old && says 1 'done' && says 1 taken-back ||
+				wrong+=" rollback $call:$n($(two) $(deep))"
 			[[ ! $wrong ]] || return
+			((kills > before)) || break
 		done
-		"after_$1" || wrong+=" $call:end($(two))"
 	done
 }
 
-# shellcheck disable=SC2317 # kill_all calls these four
-prepare_apply() {
-	is_old
-}
-
-# What an apply that was killed left is completed by the next one, as one change.
-# shellcheck disable=SC2317
-after_apply() {
-	ctl apply fs0 --profile "$PROFILE"
-	((!status)) && is_new && says 1 'done' || return
-	ctl rollback fs0
-	((!status)) && is_old
-}
-
-# shellcheck disable=SC2317
-prepare_rollback() {
-	ctl apply fs0 --profile "$PROFILE"
-	((!status)) && is_new
-}
-
-# What a rollback that was killed left is completed by the next one, which may find nothing more to do.
-# shellcheck disable=SC2317
-after_rollback() {
-	ctl rollback fs0
-	((status == 0 || status == 4)) && is_old && says 1 'done' && says 1 taken-back
-}
-
-tap_plan 30
+tap_plan 40
 rig_load_module
 rig_preset R5 ram
+md=$(basename "$(realpath "$RIG_MD")")
+below=/sys/class/block
 "$CTL" create fs0 "$RIG_MD" --set data_members=2 --set cluster_bytes=128KiB
 folder=$(rig_sysfs fs0)
 as_made=$(settings)
@@ -188,23 +198,56 @@ tap_is "$(two)" "262144 786432" "a new stripe width may move other settings"
 tap_is $? 0 "and has moved them"
 ctl rollback fs0
 tap_is "$(settings)" "$odd" "rollback brings them back too"
-as_made=$odd
 
-kill_all apply fs0 --profile "$PROFILE"
-((kills >= 7))
-tap_is $? 0 "apply is killed at each write and rename"
+# The layers below, and what the kernel has for the device.
+flags=()
+lower_limits
+as_made=$(settings)
+ctl explain fs0 --profile "$PROFILE"
+[[ $out == *"is 192 KiB for each of 4 data members"* && $out == *"128 x 5 members x 4 KiB"* &&
+	$out == *"skip_copy is left as it is"* && $out == *"group_thread_cnt is left as it is"* ]]
+tap_is "$status $?" "0 0" "explain tells of the layers"
+ctl plan fs0 --profile "$PROFILE" --json
+tap_is "$status $(jq -r '.plan[] | select(.changed) | .attribute' <<<"$out" | grep -v -e _limit -e _ratio | paste -sd' ')" \
+	"0 nullb0/max_sectors_kb $md/max_sectors_kb $md/stripe_cache_size stripe_bytes cluster_bytes read_ahead_kb" \
+	"the plan has the lowest first, and what to read ahead last"
+tap_is "$(settings)" "$as_made" "and changes nothing"
+ctl apply fs0 --profile "$PROFILE"
+tap_is "$status $(two) $(deep)" "0 262144 786432 192 768 128 768" "apply sets them all"
+((100 > $(<"$folder/../bdi/max_ratio"))) &&
+	[[ ! -e $folder/../bdi/strict_limit || $(<"$folder/../bdi/strict_limit") == 1 ]]
+tap_is $? 0 "and bounds what is dirty"
+tap_is "$(<"$below/$md/queue/read_ahead_kb") $(<"$below/nullb0/queue/read_ahead_kb")" "100 100" \
+	"what the kernel moves with it stays as it was"
+ctl apply fs0 --profile "$PROFILE"
+tap_is "$status $(history_says '.history[-1].changes[].name' | grep -c '^read_ahead_kb$')" "0 1" \
+	"what is right is not changed again"
+echo 100 >"$below/$md/md/stripe_cache_size"
+ctl verify fs0 --json
+tap_is "$status $(jq -c '[.values[] | select(.as_set | not) | .name]' <<<"$out")" "5 [\"$md/stripe_cache_size\"]" \
+	"verify tells what somebody else set in a layer"
+ctl apply fs0 --profile "$PROFILE" --json
+tap_is "$status $(jq -r '.plan[] | select(.left_alone) | .attribute' <<<"$out") $(<"$below/$md/md/stripe_cache_size")" \
+	"0 $md/stripe_cache_size 100" "apply leaves that alone"
+ctl rollback fs0
+tap_is "$status $(deep)" "0 64 128 100 256" "and so does rollback, which brings back the rest"
+echo 64 >"$below/$md/md/stripe_cache_size"
+tap_is "$(settings)" "$as_made" "all of it"
+
+kill_all
+((kills >= 24))
+tap_is $? 0 "apply and rollback are killed at each write and rename"
 tap_is "$wrong" '' "each time it is completed as one change, and taken back"
-tap_diag "$kills kills"
-kill_all rollback fs0
-((kills >= 7))
-tap_is $? 0 "rollback is killed at each write and rename"
-tap_is "$wrong" '' "each time it is completed"
 tap_diag "$kills kills; $SECONDS s in all"
 
-# Made anew it has its table's values: what was set in the last making says nothing of it.
+# Made anew it has its table's values: what was set in the last making says nothing of it, but
+# the layers have not been made anew.
 ctl apply fs0 --profile "$PROFILE"
 "$CTL" remove fs0
-"$CTL" create fs0 "$RIG_MD" --set data_members=2
+"$CTL" create fs0 "$RIG_MD" --set data_members=2 --set cluster_bytes=128KiB
 ctl rollback fs0
-tap_is "$status" 4 "nothing is taken back in a device that was made anew"
+tap_is "$status $(two) $(deep)" "0 131072 131072 64 128 64 256" \
+	"the layers of a device that was made anew have their values back"
+ctl rollback fs0
+tap_is "$status" 4 "and nothing else is taken back"
 tap_done
