@@ -318,3 +318,42 @@ uint64_t value_of(const char *file)
 	assert_int_equal(sysfs_read_number(&value, "%s/%s", root, file), 0);
 	return value;
 }
+
+static size_t up_to(uint64_t *seed, size_t most)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (*seed >> 33) % (most + 1);
+}
+
+/* What parsers look at, beside any byte. */
+static char any_byte(uint64_t *seed)
+{
+	static const char told[] = "{}[]\",:\\-0129eE.=;#\n\r\t truefalsn/";
+
+	return up_to(seed, 2) ? told[up_to(seed, sizeof(told) - 2)] : (char)(1 + up_to(seed, 254));
+}
+
+void spoil(char *text, size_t room, uint64_t *seed)
+{
+	for (size_t times = 1 + up_to(seed, 7); times-- > 0;) {
+		size_t len = strlen(text), at = up_to(seed, len ? len - 1 : 0);
+		size_t n = 1 + up_to(seed, 31);
+
+		if (len == 0)
+			return;
+		if (n > len - at)
+			n = len - at;
+		switch (up_to(seed, 2)) {
+		case 0:
+			text[at] = any_byte(seed);
+			break;
+		case 1:
+			memmove(text + at, text + at + n, len - at - n + 1);
+			break;
+		default:
+			if (len + n < room)
+				memmove(text + at + n, text + at, len - at + 1);
+			break;
+		}
+	}
+}

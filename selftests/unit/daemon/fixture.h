@@ -56,6 +56,9 @@ void add_event(struct series *s, enum trace_action action, uint64_t time, uint32
 	       uint64_t sector, uint32_t bytes);
 void add_recorded(const char *name, struct series *s);
 
+/* A few random changes of a text, of @room bytes with its end: bytes that become others, go, or come twice. */
+void spoil(char *text, size_t room, uint64_t *seed);
+
 /* A folder of plain files that stands for one of sysfs, for the time of one test. */
 #define in_root(test)	cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 

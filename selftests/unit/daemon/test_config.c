@@ -262,6 +262,37 @@ static void test_judgeable(void **state)
 	assert_int_equal(pace_judgeable(&h), PACE_JUDGED);
 }
 
+/* Changed at random: it is refused and changes nothing, or all of it is in its range. */
+static void test_spoilt(void **state)
+{
+	static const char text[] = "# comment\n[fullstriped]\nmode = auto\nlayers = no\nrecord_seconds=1\n"
+		"interval_seconds = 86400\ndead_band_percent=100\nmetrics_file = /a/b.prom\n";
+	char bad[2 * sizeof(text)], why[CONFIG_WHY];
+	size_t refused = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 500; i++) {
+		struct config c;
+
+		memset(&c, 0x5a, sizeof(c));
+		memcpy(bad, text, sizeof(text));
+		spoil(bad, sizeof(bad), &seed);
+		put(ETC "a.conf", bad);
+		if (config_read(root, &c) < 0) {
+			refused++;
+			for (size_t b = 0; b < sizeof(c); b++)
+				assert_int_equal(((unsigned char *)&c)[b], 0x5a);
+			continue;
+		}
+		assert_int_equal(config_check(&c, why), 0);
+		assert_in_range(c.record_seconds, 1, 86400);
+		assert_in_range(c.dead_band_percent, 0, 100);
+		assert_non_null(memchr(c.metrics_file, '\0', sizeof(c.metrics_file)));
+	}
+	assert_in_range(refused, 100, 499);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -271,6 +302,7 @@ int main(void)
 		in_root(test_no_files),
 		in_root(test_which_file_counts),
 		in_root(test_files_refused),
+		in_root(test_spoilt),
 		cmocka_unit_test(test_dead_band),
 		cmocka_unit_test(test_dwell_and_budget),
 		cmocka_unit_test(test_taken_back),

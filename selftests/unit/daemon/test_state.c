@@ -172,6 +172,74 @@ static void test_any_byte(void **state)
 	free(s);
 }
 
+static struct state_layer disk(const char *name, const char *id, const char *instance)
+{
+	struct state_layer l;
+
+	snprintf(l.disk, sizeof(l.disk), "%s", name);
+	snprintf(l.id, sizeof(l.id), "%s", id);
+	snprintf(l.instance, sizeof(l.instance), "%s", instance);
+	return l;
+}
+
+/* The device's cluster and two of its disks: from 1 to 2. */
+static struct transaction a_deep_change(void)
+{
+	struct transaction t = a_change(1, 2);
+
+	transaction_add(&t, "sda/max_sectors_kb", 1, 2);
+	transaction_add(&t, "sdb/max_sectors_kb", 1, 2);
+	return t;
+}
+
+static struct state *deep_state(bool done)
+{
+	const struct state_layer layers[] = {
+		disk("sda", "wwid:a", "boot:7"), disk("sdb", "wwid:b", "boot:8"),
+	};
+	const struct transaction t = a_deep_change();
+	const uint64_t found[] = { 2, 2, 2 };
+	struct state *s = new_state();
+
+	state_see(s, "boot:1", layers, 2);
+	state_begin(s, &t, 1795000000);
+	if (done)
+		state_end(s, OUTCOME_DONE, found);
+	return s;
+}
+
+/* Changed at random: it is refused with a reason, or it is sound, and so can be written and read again. */
+static void test_spoilt(void **state)
+{
+	struct state *s = deep_state(false), *again = new_state();
+	char why[FIELDS_WHY], *text = text_of(s), *second;
+	size_t room = 2 * strlen(text), refused = 0;
+	char *bad = malloc(room);
+	uint64_t seed = 1;
+
+	(void)state;
+	assert_non_null(bad);
+	for (unsigned int i = 0; i < 500; i++) {
+		snprintf(bad, room, "%s", text);
+		spoil(bad, room, &seed);
+		why[0] = '\0';
+		if (parse(bad, again, why) < 0) {
+			assert_true(why[0] != '\0');
+			refused++;
+			continue;
+		}
+		second = text_of(again);
+		if (parse(second, again, why) < 0)
+			fail_msg("accepted, and refused when it was written: %s\n%s", why, bad);
+		free(second);
+	}
+	assert_in_range(refused, 250, 499);
+	free(bad);
+	free(text);
+	free(again);
+	free(s);
+}
+
 static void test_history_is_bounded(void **state)
 {
 	struct state *s = new_state();
@@ -244,42 +312,6 @@ static void test_made_anew(void **state)
 	assert_null(state_last_applied(s));
 	assert_false(state_is_foreign(s, "cluster_bytes", 1));
 	free(s);
-}
-
-static struct state_layer disk(const char *name, const char *id, const char *instance)
-{
-	struct state_layer l;
-
-	snprintf(l.disk, sizeof(l.disk), "%s", name);
-	snprintf(l.id, sizeof(l.id), "%s", id);
-	snprintf(l.instance, sizeof(l.instance), "%s", instance);
-	return l;
-}
-
-/* The device's cluster and two of its disks: from 1 to 2. */
-static struct transaction a_deep_change(void)
-{
-	struct transaction t = a_change(1, 2);
-
-	transaction_add(&t, "sda/max_sectors_kb", 1, 2);
-	transaction_add(&t, "sdb/max_sectors_kb", 1, 2);
-	return t;
-}
-
-static struct state *deep_state(bool done)
-{
-	const struct state_layer layers[] = {
-		disk("sda", "wwid:a", "boot:7"), disk("sdb", "wwid:b", "boot:8"),
-	};
-	const struct transaction t = a_deep_change();
-	const uint64_t found[] = { 2, 2, 2 };
-	struct state *s = new_state();
-
-	state_see(s, "boot:1", layers, 2);
-	state_begin(s, &t, 1795000000);
-	if (done)
-		state_end(s, OUTCOME_DONE, found);
-	return s;
 }
 
 /* The device was made anew on disks that stayed: what they were set to can be taken back. */
@@ -428,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_any_byte),
+		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_history_is_bounded),
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_moved),
