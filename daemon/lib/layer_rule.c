@@ -20,6 +20,8 @@
 /* A multiple of any page: read_ahead_kb is kept in pages. */
 #define READ_AHEAD_UNIT		(64 * KIB)
 #define DIRTY_LEAST		(32 * MIB)
+/* Percent. More is no limit. */
+#define DIRTY_MOST		50
 #define MEMORY_SHARE		64
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -166,9 +168,25 @@ static void plan_read_ahead(struct plan *plan, const struct profile_summary *pro
 }
 
 /*
+ * Up to a power of two, and what is within a factor of two is as good as right: the rate and
+ * the free memory vary all the time.
+ */
+static uint64_t dirty_percent(const struct layer_settings *current, uint64_t bytes)
+{
+	uint64_t exact = (bytes * 100.0 + current->dirty_bytes - 1) / current->dirty_bytes;
+	uint64_t percent = 1;
+
+	while (percent < exact || percent < current->min_ratio)
+		percent *= 2;
+	if (current->max_ratio <= 2 * percent && percent <= 2 * current->max_ratio)
+		return current->max_ratio;
+	return percent;
+}
+
+/*
  * A flush waits for what is dirty in the page cache, which no target sees. max_bytes is not
  * what is set: it reads differently whenever free memory changes, so nobody could tell who
- * set it. It is as good as right within a factor of two, as both rate and memory vary.
+ * set it.
  */
 static void plan_dirty(struct plan *plan, const struct profile_summary *profile,
 		       const struct layer_settings *current, uint64_t cluster)
@@ -189,18 +207,16 @@ static void plan_dirty(struct plan *plan, const struct profile_summary *profile,
 		bytes = DIRTY_LEAST;
 	units_format_size(bytes, size);
 	units_format_size(current->dirty_bytes, all);
-	if (bytes >= current->dirty_bytes) {
+	if (bytes > current->dirty_bytes / 2 || current->min_ratio > DIRTY_MOST) {
 		plan_sum(&plan->sum,
-			 "max_ratio is left as it is: all that may be dirty, %s, is no more than a second's writes or the least of 32 MiB, %s",
-			 all, size);
+			 "max_ratio is left as it is: a second's peak, at least 8 clusters and 32 MiB, %s, is about all that may be dirty, %s",
+			 size, all);
 		return;
 	}
-	percent = (bytes * 100.0 + current->dirty_bytes - 1) / current->dirty_bytes;
-	if (current->max_ratio <= 2 * percent && percent <= 2 * current->max_ratio)
-		percent = current->max_ratio;
+	percent = dirty_percent(current, bytes);
 	plan_add(plan, "max_ratio", current->max_ratio, percent, SCENARIO_DIRTY_LIMIT,
-		 "%.0f %% of the I/Os are waited for: no more dirty than a second's peak, 8 clusters or 32 MiB, %s, which is %llu %% of %s",
-		 profile->sync * 100, size, (unsigned long long)percent, all);
+		 "%.0f %% of the I/Os are waited for: no more dirty than a second's peak, at least 8 clusters and 32 MiB, %s of %s, within a factor of two",
+		 profile->sync * 100, size, all);
 	if (current->has_strict_limit)
 		plan_add(plan, "strict_limit", current->strict_limit, 1, SCENARIO_DIRTY_LIMIT,
 			 "max_ratio counts also while little is dirty in the machine");

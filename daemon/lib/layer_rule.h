@@ -13,6 +13,7 @@
  * @read_ahead_kb: of the fullstripe device
  * @array: md's disk, if it has a stripe cache; empty, if there is none
  * @stripe_cache_size: of that
+ * @min_ratio: of the fullstripe device's writeback, percent; @max_ratio may not be less
  * @max_ratio: of the fullstripe device's writeback, percent
  * @has_strict_limit: the kernel has it, from 6.2 on
  * @strict_limit: whether @max_ratio counts also while there is little dirty in the machine
@@ -23,6 +24,7 @@ struct layer_settings {
 	uint64_t read_ahead_kb;
 	char array[SETTING_DISK];
 	uint64_t stripe_cache_size;
+	uint64_t min_ratio;
 	uint64_t max_ratio;
 	bool has_strict_limit;
 	uint64_t strict_limit;

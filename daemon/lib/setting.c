@@ -14,6 +14,7 @@ static const struct {
 	{ "max_sectors_kb", "queue" },
 	{ "read_ahead_kb", "queue" },
 	{ "stripe_cache_size", "md" },
+	{ "min_ratio", "bdi" },
 	{ "max_ratio", "bdi" },
 	{ "strict_limit", "bdi" },
 };

@@ -170,6 +170,8 @@ int layers_read(const struct setting_place *place, const struct topology *topolo
 
 	r = setting_read(place, "read_ahead_kb", &s.read_ahead_kb);
 	if (r == 0)
+		r = setting_read(place, "min_ratio", &s.min_ratio);
+	if (r == 0)
 		r = setting_read(place, "max_ratio", &s.max_ratio);
 	/* From 6.2 on. */
 	s.has_strict_limit = access(setting_path(place, "strict_limit", path), F_OK) == 0;

@@ -273,15 +273,25 @@ static void test_dirty(void **state)
 	profile.latency_sensitive = true;
 	profile.sync = 0.8;
 	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
-	assert_int_equal(new_of(&plan, "max_ratio"), 5);
+	/* 5 %, up to a power of two. */
+	assert_int_equal(new_of(&plan, "max_ratio"), 8);
 	assert_int_equal(new_of(&plan, "strict_limit"), 1);
 	/* As good as right. */
-	layers.max_ratio = 10;
+	layers.max_ratio = 16;
 	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
-	assert_int_equal(new_of(&plan, "max_ratio"), 10);
-	layers.max_ratio = 11;
+	assert_int_equal(new_of(&plan, "max_ratio"), 16);
+	layers.max_ratio = 17;
 	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
-	assert_int_equal(new_of(&plan, "max_ratio"), 5);
+	assert_int_equal(new_of(&plan, "max_ratio"), 8);
+	/* The kernel refuses less. */
+	layers.min_ratio = 20;
+	layers.max_ratio = 100;
+	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
+	assert_int_equal(new_of(&plan, "max_ratio"), 32);
+	layers.min_ratio = 51;
+	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
+	assert_null(item(&plan, "max_ratio"));
+	layers.min_ratio = 0;
 
 	/* 6.1 */
 	layers.has_strict_limit = false;
@@ -294,8 +304,8 @@ static void test_dirty(void **state)
 	layers.dirty_bytes = 320 * MIB;
 	layers.max_ratio = 100;
 	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
-	assert_int_equal(new_of(&plan, "max_ratio"), 10);
-	layers.dirty_bytes = 32 * MIB;
+	assert_int_equal(new_of(&plan, "max_ratio"), 16);
+	layers.dirty_bytes = 63 * MIB;
 	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
 	assert_null(item(&plan, "max_ratio"));
 	layers.dirty_bytes = 0;
