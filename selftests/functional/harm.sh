@@ -127,7 +127,7 @@ rig_load_module
 rig_members 10 64 ram
 members=("${RIG_MEMBERS[@]}")
 mkdir -p "${CONFIG%/*}"
-printf '%s\n' '[fullstriped]' 'mode = auto' 'record_seconds = 1' 'interval_seconds = 1' \
+printf '%s\n' '[fullstriped]' 'mode = auto' 'layers = no' 'record_seconds = 1' 'interval_seconds = 1' \
 	'dwell_seconds = 0' 'changes_per_hour = 3600' "metrics_file = $PROM" >"$CONFIG"
 # Eight writes at a time are a stripe as it is made, and go on at once. They are half of one as
 # the array has it: that is right for the array, but now they wait for a rest that never comes.

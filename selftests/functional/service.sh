@@ -106,10 +106,12 @@ is_setting() {
 	[[ $(<"$folder/$1") == "$2" ]]
 }
 
-tap_plan 21
+tap_plan 22
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD" --set data_members=2
+# A stripe is 64 KiB of each member.
+echo 32 >/sys/block/nullb0/queue/max_sectors_kb
 folder=$(rig_sysfs fs0)
 trace=/sys/kernel/debug/block/$(basename "${folder%/*}")/dropped
 fio --name=w --filename=/dev/mapper/fs0 --rw=write --bs=64k --direct=1 --size=16m --time_based \
@@ -126,6 +128,8 @@ tap_is "$(property StatusText)" "1 device watched, mode advise" "its status says
 configure auto
 tap_check "it is reloaded" control reload fullstriped
 tap_check "it sets the device after five recordings, from inside of its unit" eventually 40 is_setting stripe_bytes 262144
+(($(</sys/block/nullb0/queue/max_sectors_kb) >= 64))
+tap_is $? 0 "and a layer below"
 tap_check "and says so" eventually 10 is_event $CHANGE stripe_bytes "fs0 131072 262144"
 
 # Nothing under way, or what is set here would be part of it.
