@@ -66,7 +66,7 @@ struct tuning *tuning_free(struct tuning *t)
 int tuning_open_state(struct tuning *t, const char *folder, bool change)
 {
 	struct state_layer layers[STATE_LAYERS_MAX];
-	size_t n_layers;
+	size_t n_layers = 0;
 	int r;
 
 	r = store_open(folder, change, &t->store);
