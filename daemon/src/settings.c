@@ -55,7 +55,8 @@ int setting_read(const struct setting_place *place, const char *name, uint64_t *
  */
 int setting_write(const struct setting_place *place, const char *name, uint64_t value)
 {
-	const char *hint = setting_is_of_layer(name) ? "; --no-layers leaves layers as they are" : "";
+	const char *hint = setting_folder(name) ?
+		"; --no-layers, or layers = no in the configuration, leaves it as it is" : "";
 	char path[PATH_MAX];
 	uint64_t found;
 	int r;
