@@ -140,8 +140,8 @@ static int set_stripe(struct refresh *rf)
 
 	if (rf->old[STRIPE] == rf->new[STRIPE])
 		return 0;
-	r = apply_prepare(t->target.folder, &rf->plan, &change);
-	return r < 0 ? r : apply_run(t->target.folder, &t->store, &t->state, &change);
+	r = apply_prepare(&t->place, &rf->plan, &change);
+	return r < 0 ? r : apply_run(&t->place, &t->store, &t->state, &change);
 }
 
 /* The table as it is, with another place on the stripes. */
