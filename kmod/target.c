@@ -335,18 +335,24 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	}
 
+	ti->error = "Cannot allocate the target";
 	fs->counters = alloc_percpu(struct counters);
 	r = fs->counters ? bioset_init(&fs->bios, BIO_RESERVE, 0, BIOSET_NEED_BVECS) : -ENOMEM;
 	if (!r)
-		r = destager_init(fs);
-	if (!r)
 		r = prefetch_init(fs);
-	if (!r)
-		r = staging_init(fs);
+	if (r)
+		goto bad;
+	r = destager_init(fs);
+	if (r) {
+		ti->error = "stripe_bytes: cannot allocate what fills so wide a stripe";
+		goto bad;
+	}
+	r = staging_init(fs);
 	if (r) {
 		ti->error = "high_water_bytes: cannot allocate so much";
 		goto bad;
 	}
+	ti->error = NULL;
 	fs->reboot.notifier_call = on_reboot;
 	/* md's own is INT_MAX; it closes the array for good a second later. */
 	fs->reboot.priority = INT_MAX - 1;
