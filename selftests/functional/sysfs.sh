@@ -28,7 +28,7 @@ BAD=(
 	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
 )
 
-tap_plan $((${#BAD[@]} + 26))
+tap_plan $((${#BAD[@]} + 30))
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 16777216
@@ -71,6 +71,21 @@ dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct conv=notrunc statu
 tap_is $? 0 "stats count"
 dmsetup message fs0 0 reset_stats
 tap_is "$(<"$DIR/stats/accepted_bytes")" 0 "reset_stats resets"
+
+# A new width, and those above: they see it with the next table.
+node=$(dmsetup info -c --noheadings -o blkdevname fs0)
+takes stripe_bytes 196608
+tap_is "$(<"/sys/block/$node/queue/optimal_io_size")" 262144 "optimal_io_size does not follow a new stripe_bytes"
+dmsetup table fs0 | dmsetup load fs0
+dmsetup suspend fs0
+dmsetup resume fs0
+tap_is "$(<"/sys/block/$node/queue/optimal_io_size") $(<"$DIR/stripe_bytes")" "196608 196608" "it does with the next table"
+rig_target_remove fs0
+rig_target fs0 "$RIG_MD" alignment_offset 131072
+DIR=$(rig_sysfs fs0)
+takes stripe_bytes 196608
+tap_is "$(<"$DIR/stripe_bytes") $(<"$DIR/alignment_offset")" "196608 131072" "an alignment_offset that was given is kept"
+tap_check "and must be within the new width" refuses stripe_bytes 131072
 rig_target_remove fs0
 rig_teardown
 
