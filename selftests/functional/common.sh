@@ -25,11 +25,12 @@ is() {
 	[[ $(stat "$1") == "$2" ]]
 }
 
-# until_true COMMAND...: waits for it to succeed, for 10 s.
+# until_true COMMAND...: waits for it to succeed, for 10 s; on a slow machine, which tries less
+# often, for 30 s.
 until_true() {
-	local tries=200
+	local tries=200 end=$((SECONDS + 30))
 	until "$@"; do
-		((--tries)) || return 1
+		((--tries && SECONDS < end)) || return 1
 		sleep 0.05
 	done
 }
