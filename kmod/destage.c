@@ -7,16 +7,17 @@
  * One work item decides, so the order is in one place and needs no locks:
  *
  * 1. What somebody waits for (FUA, fsync in writethrough).
- * 2. All that a flush waits for, in address order.
+ * 2. What failed and is to be tried again.
+ * 3. All that a flush waits for, in address order.
  *    While it is quiet (quiet.c) nothing else is.
- * 3. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
+ * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark.
- * 4. Partial stripes that are older than hold_ms.
- * 5. All that is staged, when no read or write came for a fifth of hold_ms: an idle
+ * 5. Partial stripes that are older than hold_ms.
+ * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
- * 6. Above a file's high water mark: whole stripes, and if that does not help the partial
- *    ones of that file.
- * 7. Above the low water mark: partial stripes in address order, passing once over
+ * 7. Above a file's high water mark: whole stripes, and if that does not help the partial
+ *    ones of that file, by turns with whole ones of others.
+ * 8. Above the low water mark: partial stripes in address order, passing once over
  *    those written to since the last pass (WOW, Gill and Modha, FAST'05); the more
  *    the fuller the memory is (linear threshold, Varma and Jacobson).
  *
@@ -265,11 +266,15 @@ static struct stripe_group *tree_from(struct destager *d, u64 stripe)
  * Starting
  */
 
-/* Whether one may be started: of those that nobody waits for so many at a time. */
+/*
+ * Whether one may be started: of those that nobody waits for so many at a time. Of those that
+ * are held for a moment the one that can always be is not in the way.
+ */
 static bool has_room(const struct destager *d, unsigned int max)
 {
-	return d->in_slot[SLOT_OTHERS] < max &&
-	       d->in_slot[SLOT_OTHERS] + d->in_slot[SLOT_AWAITED] < d->inflight_max;
+	unsigned int spare = min(d->in_slot[SLOT_BRIEF], 1U);
+
+	return d->in_slot[SLOT_OTHERS] < max && d->inflight - spare < d->inflight_max;
 }
 
 /*
@@ -606,14 +611,18 @@ static bool start_one_brief(struct destager *d)
 	struct stripe_group *group;
 
 	list_for_each_entry(group, &d->brief, brief_link) {
-		bool late = time_after_eq(d->now, group->born + msecs_to_jiffies(LATE_MS));
+		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
+		bool late = time_after_eq(d->now, late_at);
 
 		if (time_before(d->now, brief_end(d, group))) {
 			d->again = min(d->again, brief_end(d, group) - d->now);
 			return false;
 		}
-		if (!has_room_for_brief(d, near && !late ? NEAR_BRIEF : d->max))
+		if (!has_room_for_brief(d, near && !late ? NEAR_BRIEF : d->max)) {
+			if (!late)
+				d->again = min(d->again, late_at - d->now);
 			return false;
+		}
 		if (start(d, group)) {
 			/* Nothing has pinned it, as it has no pages. */
 			leave_slot(d, group);
@@ -655,16 +664,35 @@ static unsigned int pressure_max(struct destager *d)
 	return 1 + div64_u64((d->max - 1) * (occupied - low), high - low);
 }
 
+/* As many at a time as others, as they may be all that is staged. */
+static void start_retrying(struct destager *d)
+{
+	struct stripe_group *group, *next;
+
+	if (READ_ONCE(d->stopped)) {
+		list_splice_init(&d->retrying, &d->failed);
+		return;
+	}
+	list_for_each_entry_safe(group, next, &d->retrying, live) {
+		if (!has_room(d, d->inflight_max))
+			return;
+		list_move(&group->live, &d->live);
+		start_alone(d, group);
+	}
+}
+
 static void start_some(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 	enum throttle_need need;
-	bool above;
+	unsigned int before;
+	bool above, pressed;
 
 	if (READ_ONCE(d->held_back))
 		return;
 	while (start_one_urgent(d))
 		;
+	start_retrying(d);
 	if (atomic_read(&d->drain))
 		sweep(d, SWEEP_ALL, d->inflight_max);
 	else if (d->flush_state == FLUSH_DESTAGING)
@@ -680,14 +708,21 @@ static void start_some(struct destager *d)
 	}
 	above = staging_is_above_low_water(fs);
 	need = throttle_needs(fs, !d->inflight && list_empty(&d->full), &d->again);
+	/* There may always be more of either than can be in flight. */
+	pressed = need == THROTTLE_PARTIAL && d->pressing_next;
+	before = d->inflight;
+	if (pressed)
+		sweep_pressing(d);
+	if (d->inflight != before)
+		d->pressing_next = false;
 	while (start_one_whole(d, above || need != THROTTLE_NOTHING))
-		;
+		d->pressing_next = true;
 	while (start_one_brief(d))
 		;
 	start_old(d);
 	if (time_after_eq(d->now, idle_at(fs)))
 		sweep(d, SWEEP_ALL, d->max);
-	if (need == THROTTLE_PARTIAL)
+	if (need == THROTTLE_PARTIAL && !pressed)
 		sweep_pressing(d);
 	if (above) {
 		sweep(d, SWEEP_NOT_RECENT, pressure_max(d));
@@ -737,16 +772,14 @@ static void end_flushes(struct destager *d, blk_status_t status)
 
 static void retry_failed(struct destager *d)
 {
-	struct stripe_group *group, *next;
+	struct stripe_group *group;
 
 	if (READ_ONCE(d->stopped))
 		return;
-	list_for_each_entry_safe(group, next, &d->failed, live) {
-		/* Older than any flush that may be waiting: all of them wait for it. */
+	/* Older than any flush that may be waiting: all of them wait for it. */
+	list_for_each_entry(group, &d->failed, live)
 		group->epoch = 0;
-		list_move(&group->live, &d->live);
-		start_alone(d, group);
-	}
+	list_splice_tail_init(&d->failed, &d->retrying);
 }
 
 /*
@@ -784,12 +817,14 @@ static void answer_flushes(struct destager *d)
 
 	if (d->flush_state != FLUSH_DESTAGING)
 		return;
-	/* All were tried again when the epoch was sealed: this is news. */
+	/* All were to be tried again when the epoch was sealed: this is news. */
 	if (!list_empty(&d->failed)) {
 		end_flushes(d, BLK_STS_IOERR);
 		destager_kick(fullstripe_of(d));
 		return;
 	}
+	if (!list_empty(&d->retrying))
+		return;
 	list_for_each_entry(group, &d->live, live) {
 		if (group->epoch > d->flush_epoch)
 			break;
@@ -1212,6 +1247,7 @@ int destager_init(struct fullstripe *fs)
 	INIT_LIST_HEAD(&d->brief);
 	d->quiet = jiffies;
 	INIT_LIST_HEAD(&d->failed);
+	INIT_LIST_HEAD(&d->retrying);
 	INIT_LIST_HEAD(&d->fills);
 	/* Long ago. */
 	d->in_vain = jiffies - HZ;

@@ -101,7 +101,7 @@ enum slot {
  *
  * Used by the destager's work alone:
  * @node: in the tree of open groups.
- * @live: in the list of groups, oldest first; or in the list of failed ones.
+ * @live: in the list of groups, oldest first; or in a list of failed ones.
  * @full_link: in the list of whole open groups.
  * @urgent_link: in the list of urgent open groups.
  * @brief_link: in the list of open groups that are held for a moment only.
@@ -272,7 +272,7 @@ struct holding {
  *	the lock.
  * @over: it reached the high water mark, and not yet the low one again; also read without
  *	the lock.
- * @parked: bios that wait, first come first served.
+ * @parked: bios that wait: those with FUA, then the others; each first come first served.
  * @clean: it is only kept.
  * @holding: see there; some of it under the throttle's lock.
  *
@@ -320,7 +320,7 @@ struct file_bucket {
  * @going: those that reached that: their parked bios go on.
  * @nr_held: those with parked bios.
  * @peak: the most that one file had outstanding.
- * @whole_bytes: whole stripes in flight, of all files.
+ * @whole_bytes: whole stripes in flight, of all files; not those that wait for memory.
  * @work: lets parked bios go on.
  * @news: files of which listeners are to be told.
  * @tell: tells them.
@@ -343,7 +343,7 @@ struct throttle {
 /**
  * struct quiet - flushes and writes with FUA, before which others stand back.
  * @lock: for all but @work. Taken from interrupts, inside nothing.
- * @nr_awaited: those under way.
+ * @nr_awaited: those under way; also read without the lock.
  * @is: it is quiet; also read without the lock.
  * @since: jiffies when it last began to be.
  * @ended: jiffies when it last ended.
@@ -656,6 +656,7 @@ enum destager_settled {
  * @brief: open groups that were not copied as a flush is near, oldest first.
  * @quiet: jiffies when it was last quiet.
  * @failed: groups that failed and are not being tried again now.
+ * @retrying: those that are as soon as there is room.
  * @epoch: given to groups that are seen for the first time.
  * @flushing: flush bios that wait for all groups up to @flush_epoch.
  * @flush_epoch: see there.
@@ -670,6 +671,7 @@ enum destager_settled {
  * @max: how many of them nobody may be waiting for now.
  * @in_slot: how many of @inflight are counted as what.
  * @cursor: where the address sweep goes on.
+ * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @fills: free struct fill; changes also while the gate is passing.
  */
@@ -700,6 +702,7 @@ struct destager {
 	struct list_head brief;
 	unsigned long quiet;
 	struct list_head failed;
+	struct list_head retrying;
 	u64 epoch;
 	struct bio_list flushing;
 	u64 flush_epoch;
@@ -717,6 +720,7 @@ struct destager {
 	unsigned int max;
 	unsigned int in_slot[NR_SLOTS];
 	u64 cursor;
+	bool pressing_next;
 	unsigned long in_vain;
 	struct list_head fills;
 };
@@ -904,6 +908,7 @@ void throttle_exit(struct fullstripe *fs);
 bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_stripe);
 void throttle_trim(struct fullstripe *fs, struct bio *bio);
 void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned int pages);
+void throttle_stall(struct fullstripe *fs, struct fullstripe_io *io);
 void throttle_end(struct fullstripe *fs, struct fullstripe_io *io);
 void throttle_release(struct fullstripe *fs, struct list_head *pages);
 void throttle_recheck(struct fullstripe *fs);
@@ -922,6 +927,7 @@ unsigned int quiet_max_stripes(const struct fullstripe *fs);
 void held_park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
 void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
 struct dirty_file *held_keep(struct file_bucket *bucket, struct dirty_file *file);
+struct dirty_file *held_surplus(struct file_bucket *bucket);
 void held_drop(struct throttle *t, struct dirty_file *file);
 void held_tell(struct work_struct *work);
 bool held_next(struct fullstripe *fs, struct file_cursor *at, struct file_info *info);

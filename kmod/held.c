@@ -8,7 +8,7 @@
  * file is clean: just when somebody asks why it was slow. So one that was held stays in its
  * bucket then, as numbers, up to KEPT_MAX of them there: who goes is the one that was held
  * longest ago. It costs no list and no lock of its own, and a file that was never held
- * notices nothing of it.
+ * notices nothing of it. Nor does one go of which listeners are still to be told.
  *
  * DOC: when listeners are told
  *
@@ -94,9 +94,28 @@ void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 		note_news(fs, file, false);
 }
 
-static bool is_kept(const struct dirty_file *file)
+/**
+ * held_surplus() - one that is kept beyond what a bucket keeps.
+ * @bucket: the bucket, locked.
+ *
+ * Return: the one that was held longest ago, to be freed; NULL if there is none, or
+ * listeners are still to be told of each: then it is found here later.
+ */
+struct dirty_file *held_surplus(struct file_bucket *bucket)
 {
-	return !file->outstanding && bio_list_empty(&file->parked);
+	struct dirty_file *file, *oldest = NULL;
+	unsigned int kept = 0;
+
+	hlist_for_each_entry(file, &bucket->files, hash) {
+		if (!file->clean)
+			continue;
+		kept++;
+		/* News come under the bucket's lock; they may be told at any time. */
+		if (list_empty_careful(&file->holding.news) &&
+		    (!oldest || time_before(file->holding.last, oldest->holding.last)))
+			oldest = file;
+	}
+	return kept > KEPT_MAX ? oldest : NULL;
 }
 
 /**
@@ -104,24 +123,15 @@ static bool is_kept(const struct dirty_file *file)
  * @bucket: its bucket, locked.
  * @file: the file.
  *
- * Return: the file to be freed, if any: this one, or one that was held before it.
+ * Return: the file to be freed, if any: this one, or one that was held before it. There may
+ * be more then, see held_surplus().
  */
 struct dirty_file *held_keep(struct file_bucket *bucket, struct dirty_file *file)
 {
-	struct dirty_file *other, *oldest = file;
-	unsigned int kept = 0;
-
 	if (!file->holding.times)
 		return file;
 	file->clean = true;
-	hlist_for_each_entry(other, &bucket->files, hash) {
-		if (!is_kept(other))
-			continue;
-		kept++;
-		if (time_before(other->holding.last, oldest->holding.last))
-			oldest = other;
-	}
-	return kept > KEPT_MAX ? oldest : NULL;
+	return held_surplus(bucket);
 }
 
 /**

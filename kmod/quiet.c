@@ -54,7 +54,7 @@ void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 	io->awaited = true;
 	spin_lock_irqsave(&quiet->lock, flags);
 	now = jiffies;
-	quiet->nr_awaited++;
+	WRITE_ONCE(quiet->nr_awaited, quiet->nr_awaited + 1);
 	WRITE_ONCE(quiet->last, now);
 	if (!quiet->is && !time_in_range(now, quiet->ended, quiet->not_before)) {
 		WRITE_ONCE(quiet->is, true);
@@ -82,7 +82,8 @@ void quiet_end(struct fullstripe *fs, struct fullstripe_io *io)
 	now = jiffies;
 	WRITE_ONCE(quiet->last, now);
 	/* However many of them come and go, it is not for longer than it may be. */
-	if (!--quiet->nr_awaited && quiet->is)
+	WRITE_ONCE(quiet->nr_awaited, quiet->nr_awaited - 1);
+	if (!quiet->nr_awaited && quiet->is)
 		mod_delayed_work(fs->destager.wq, &quiet->work,
 				 min_t(unsigned long, left(quiet, now), PAUSE_JIFFIES));
 	spin_unlock_irqrestore(&quiet->lock, flags);
@@ -128,7 +129,8 @@ bool quiet_is_near(const struct fullstripe *fs)
 	unsigned long last = READ_ONCE(fs->quiet.last);
 
 	return setting(fs, SETTING_FILE_HIGH_WATER_BYTES) &&
-	       time_in_range(jiffies, last, last + msecs_to_jiffies(EXPECTED_MS));
+	       (READ_ONCE(fs->quiet.nr_awaited) ||
+		time_in_range(jiffies, last, last + msecs_to_jiffies(EXPECTED_MS)));
 }
 
 /**

@@ -421,6 +421,7 @@ static void park(struct fullstripe *fs, struct bio *bio)
 	unsigned long flags;
 
 	count(fs, COUNT_PARKED, 1);
+	throttle_stall(fs, fullstripe_io(bio));
 	spin_lock_irqsave(&st->parked_lock, flags);
 	bio_list_add(&st->parked, bio);
 	WRITE_ONCE(st->stalled, true);

@@ -15,8 +15,9 @@
  * nobody else. At the low water mark they go on, until the file is at the high one again;
  * first come first served, and by turns with other files. (As ufs_HW and ufs_LW of Solaris,
  * McDougall 1999, which let all go on that wait: with bios instead of processes that would
- * be more than the high water mark.) Whole stripes wait while it is quiet, too (quiet.c).
- * Nobody waits while the target is failing, being suspended or changing its stripes.
+ * be more than the high water mark.) Whole stripes wait while it is quiet, too (quiet.c);
+ * what it is quiet for, a write with FUA, waits for the mark alone, and before the others of
+ * its file. Nobody waits while the target is failing, being suspended or changing its stripes.
  *
  * DOC: whose a write is
  *
@@ -207,9 +208,10 @@ static bool settle(struct fullstripe *fs, struct dirty_file *file)
 		}
 		spin_unlock(&t->lock);
 	} else if (!file->outstanding) {
+		struct file_bucket *bucket = bucket_of(fs, &file->key);
+
 		atomic_dec(&t->nr_files);
-		file = held_keep(bucket_of(fs, &file->key), file);
-		if (file)
+		for (file = held_keep(bucket, file); file; file = held_surplus(bucket))
 			free_file(fs, file);
 	}
 	return goes_on;
@@ -245,6 +247,25 @@ static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes
 		throttle_wake(fs);
 }
 
+/* What it is quiet for goes before the others of its file. Bucket locked. */
+static void add_parked(struct dirty_file *file, struct bio *bio)
+{
+	struct bio *last = NULL, *next = bio_list_peek(&file->parked);
+
+	while (next && fullstripe_io(bio)->awaited && fullstripe_io(next)->awaited) {
+		last = next;
+		next = next->bi_next;
+	}
+	if (!fullstripe_io(bio)->awaited || !next) {
+		bio_list_add(&file->parked, bio);
+	} else if (!last) {
+		bio_list_add_head(&file->parked, bio);
+	} else {
+		bio->bi_next = next;
+		last->bi_next = bio;
+	}
+}
+
 /* Bucket locked. True if it is the first one of its file. */
 static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
 {
@@ -261,7 +282,7 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 		spin_unlock(&t->lock);
 		atomic_inc(&t->nr_held);
 	}
-	bio_list_add(&file->parked, bio);
+	add_parked(file, bio);
 	return first;
 }
 
@@ -285,7 +306,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	struct file_key key;
 	unsigned long flags;
 	bool first = false;
-	bool admit;
+	bool admit, whole;
 
 	if (!high || !identify(bio, &key))
 		return true;
@@ -301,7 +322,9 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	io->file = file;
 	/* What it is quiet for does not stand back itself, nor do others behind it. */
 	io->whole = in_stripe == fs->geo.stripe_sectors && !io->awaited;
-	admit = is_off(fs) || (bio_list_empty(&file->parked) && !must_wait(fs, file, io));
+	whole = io->whole;
+	admit = is_off(fs) || ((io->awaited || bio_list_empty(&file->parked)) &&
+			       !must_wait(fs, file, io));
 	if (admit) {
 		io->charged = sectors << SECTOR_SHIFT;
 		charge(fs, file, io->charged);
@@ -315,12 +338,13 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	if (admit)
 		return true;
 
+	/* From here on the bio may be gone. */
 	count(fs, COUNT_THROTTLED, 1);
 	/* Who changes this looks for parked bios afterwards: one of the two sees the other. */
 	smp_mb();
 	if (is_off(fs) || setting(fs, SETTING_FILE_HIGH_WATER_BYTES) != high)
 		throttle_recheck(fs);
-	else if (io->whole && atomic64_read(&fs->throttle.whole_bytes) < whole_max(fs))
+	else if (whole && atomic64_read(&fs->throttle.whole_bytes) < whole_max(fs))
 		throttle_wake(fs);
 	if (first)
 		destager_kick(fs);
@@ -364,6 +388,23 @@ void throttle_stage(struct fullstripe *fs, struct fullstripe_io *io, unsigned in
 	end_whole(fs, io, io->charged);
 	recount(fs, io->file, bytes - io->charged, bytes);
 	io->file = NULL;
+}
+
+/**
+ * throttle_stall() - a bio that was admitted waits for memory: it is not in flight.
+ * @fs: the target.
+ * @io: of the bio.
+ *
+ * Whole stripes of others do not wait for it. It counts for its file as before.
+ *
+ * Context: any; does not sleep.
+ */
+void throttle_stall(struct fullstripe *fs, struct fullstripe_io *io)
+{
+	if (!io->file)
+		return;
+	end_whole(fs, io, io->charged);
+	io->whole = false;
 }
 
 /**

@@ -29,7 +29,7 @@ states() {
 	sed -n 's/^FULLSTRIPE_STATE=//p' /run/uevents | paste -sd ' '
 }
 
-tap_plan 24
+tap_plan 28
 rig_load_module
 python3 - >/run/uevents <<'LISTENER' &
 import socket, sys
@@ -97,4 +97,44 @@ dmesg -C
 dmsetup suspend --noflush fs0
 tap_check "remove ends all the same, also of a suspended device" rig_target_remove fs0
 tap_check "and what is lost is said" grep -q 'are lost' <(dmesg)
+rig_teardown
+
+# Many that failed are tried again, no more of them at a time than others: 12 of this size.
+# is_under_way NUMBER: whether so many requests are under way below.
+is_under_way() {
+	(($(under_way) == $1))
+}
+
+slow_lower
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 0"
+for i in {0..29}; do
+	echo "pwrite -q $((i << 20)) 4k"
+done | xfs_io -d /dev/mapper/fs0 >/dev/null
+dmsetup load low --table "0 $sectors error"
+dmsetup suspend --noflush --nolockfs low
+dmsetup resume low
+# A flush would end with the first that fails.
+dmsetup message fs0 0 set hold_ms 500
+until_true is failing_stripes 30
+tap_is $? 0 "many stripes fail"
+dmsetup suspend --noflush --nolockfs slow
+dmsetup load low --table "0 $sectors linear /dev/mapper/slow 0"
+dmsetup suspend --noflush --nolockfs low
+dmsetup resume low
+dmsetup message fs0 0 retry
+until_true is_under_way 12
+for ((i = 0; i < 5; i++)); do
+	is_under_way 12 || break
+	sleep 0.2	# so that what must not come has the time to
+done
+tap_is "$i" 5 "no more are tried again at a time than may be in flight"
+flushes=$(stat flushes)
+fsync &
+job=$!
+until_true is flushes $((flushes + 1))
+dmsetup resume slow
+tap_check "a flush waits for all of them" wait "$job"
+tap_is "$(stat failing_stripes) $(stat staged_bytes)" "0 0" "and nothing is left"
+rig_target_remove fs0
+rig_teardown
 tap_done

@@ -38,7 +38,7 @@ slow_table() {
 	dmsetup resume slow
 }
 
-tap_plan 51
+tap_plan 52
 
 "$ctl" files 2>/run/said
 tap_is $? 1 "without the module nothing is listed"
@@ -166,6 +166,29 @@ tap_is "$(jq -c '[.streams[] | [.device, .position_bytes, .direction, .read_byte
 tap_check "people see it" grep -Eq "^fs0 +$((8 * MIB)) forward" <("$ctl" streams)
 tap_is "$(timeout --preserve-status -s INT 3 "$ctl" streams --json --watch=0.2 | jq -s 'length > 2')" true \
 	"again and again, if that is wanted"
+
+# Processes that are known in the same bucket, which keeps two of them: each is told of to its end.
+: >"$events"
+same=()
+for ((pid = 20000; ${#same[@]} < 12; pid++)); do
+	(((pid * 0x61C8864680B583EB >> 56 & 255) != 77)) || same+=("$pid")
+done
+dmsetup message fs0 0 set file_high_water_bytes 524288
+jobs=()
+for pid in "${same[@]}"; do
+	echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=8M count=1 seek=1 oflag=direct conv=notrunc status=none &
+	jobs+=($!)
+done
+wait "${jobs[@]}"
+held=$("$ctl" files --json | jq '[.files[] | select(.times_held > 0 and .tgid >= 20000) | .tgid] | length')
+# all_stopped: of each process that began to be held it was told that it goes on.
+all_stopped() {
+	[[ $(jq -s '[group_by(.file.tgid)[] | .[-1].event] | length > 2 and all(.[]; . == "throttle-stop")' "$events") == true ]]
+}
+until_true all_stopped
+tap_is $? 0 "of each that is held it is told that it goes on, also when it is forgotten"
+tap_diag "$(jq -s '[.[].file.tgid] | unique | length' "$events") were held, $held are known: $(printf '%s\n' "${jobs[@]}" | grep -cxFf <(printf '%s\n' "${same[@]}")) of them as wanted"
 
 # Other events.
 : >"$events"

@@ -6,6 +6,7 @@
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 MIB=1048576
+ctl=$RIG_TOP/build/daemon/fullstripectl
 
 set_key() {
 	dmsetup message fs0 0 set "$1" "$2"
@@ -20,11 +21,16 @@ at_most() {
 	tap_diag "at most $peak of $2 bytes, $(stat throttled) writes waited"
 }
 
+# waits_for MS: a file has waited for so long.
+waits_for() {
+	"$ctl" files --json fs0 | jq -e "any(.files[]; .wait_us > ${1}000)" >/dev/null
+}
+
 # A process that writes with O_DIRECT; so many of them at a time.
 writer=(fio --name=w --filename=/dev/mapper/fs0 --direct=1 --rw=write --output=/dev/null)
 deep=(--bs=64k --ioengine=libaio --iodepth=64)
 
-tap_plan 54
+tap_plan 56
 rig_load_module
 
 partial=0
@@ -141,6 +147,40 @@ dmsetup resume slow
 tap_check "after the repair all is written" dmsetup message fs0 0 flush
 until_true is dirty_files 0
 tap_is $? 0 "and nothing is counted"
+rig_target_remove fs0
+rig_teardown
+
+# The partial stripes of a file that waits get their turn beside whole ones, of which there are
+# always more than can be in flight: one of this size.
+slow_lower
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 12 chunk_bytes 524288 data_members 4 \
+hold_ms 3600000 seek_bytes 0 high_water_bytes $((48 * MIB)) file_high_water_bytes $((4 * MIB))"
+low=$(dmsetup info -c --noheadings --separator , -o major,minor low)
+dmsetup suspend --noflush --nolockfs slow
+for i in 0 1 2 3 4 5 6 7; do
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=1M count=2 seek=$((2 * i)) oflag=direct conv=notrunc status=none
+done
+for i in 20 21 22 23 24; do
+	echo "pwrite -q -b 1m $((2 * i))m 1m"
+done | xfs_io -d /dev/mapper/fs0 >/dev/null &
+job=$!
+until_true waits_for 1000
+tap_is $? 0 "a process waits for its partial stripes, longer than for whole ones"
+echo >"$RIG_TRACING/trace"
+rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+dmsetup resume slow
+wait "$job"
+dmsetup message fs0 0 flush
+rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
+order=$(awk -v low="$low" 'match($0, /block_bio_queue: /) {
+	$0 = substr($0, RSTART + RLENGTH)
+	stripe = int($3 / 4096)
+	if ($1 == low && $2 ~ /^W/ && !seen[stripe]++)
+		printf "%d ", stripe
+}' "$RIG_TRACING/trace")
+[[ $order == 2?" "[1-7]" "2?" "[1-7]* ]]
+tap_is $? 0 "they are written by turns with whole ones of others"
+tap_diag "in this order: $order"
 rig_target_remove fs0
 rig_teardown
 
