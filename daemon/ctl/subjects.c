@@ -363,7 +363,7 @@ static int read_kept(struct subjects *s, const struct subject_options *o, const 
 				     &profile);
 	if (r == 0)
 		r = add_subject(s, o, profile.device, 0, &subject);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	subject->label = label_of_device(from, NULL);
 	subject->profile = profile;
@@ -407,7 +407,7 @@ static int read_each(struct subjects *s, const struct subject_options *o, const 
 		return r;
 	if (o->seconds)
 		return read_recording(s, o, NULL, from);
-	return last ? 0 : read_kept(s, o, from);
+	return last || !from ? 0 : read_kept(s, o, from);
 }
 
 /* Return: 0, -EINVAL or -ENOTUNIQ if the options cannot be, or another negative errno; logged. */
