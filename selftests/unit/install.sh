@@ -83,6 +83,7 @@ for key in $keys; do
 	value=$(sed -n "s/^#$key = //p" "$conf")
 	case $key in
 	mode)	[[ $value == advise && $(default_of apply) == false ]] || wrong+=" $key" ;;
+	layers)	[[ $value == yes && $(default_of layers) == true ]] || wrong+=" $key" ;;
 	*)	[[ $value == "$(default_of "$key")" ]] || wrong+=" $key" ;;
 	esac
 done
