@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <libdevmapper.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
+#include <systemd/sd-device.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
@@ -56,6 +59,24 @@ static int remove_device(const char *name)
 	return 0;
 }
 
+/*
+ * What udev knows of the device below is of when that was held. Its rule sees to that, too, but
+ * does not wait for as long as it may take to write what was staged.
+ */
+static void release_lower(const struct dm_table_line *line)
+{
+	_cleanup_(sd_device_unrefp) sd_device *lower = NULL;
+	unsigned int major, minor;
+	int r = -EBADMSG;
+
+	if (sscanf(line->params, "%u:%u", &major, &minor) == 2)
+		r = sd_device_new_from_devnum(&lower, 'b', makedev(major, minor));
+	if (r >= 0)
+		r = sd_device_trigger(lower, SD_DEVICE_CHANGE);
+	if (r < 0)
+		log_errno(r, "the device below cannot be announced to udev: 'udevadm trigger' does it");
+}
+
 int verb_remove(int argc, char **argv)
 {
 	struct dm_table_line line;
@@ -72,5 +93,8 @@ int verb_remove(int argc, char **argv)
 		log_warning("%s is no fullstripe device, and was left alone", name);
 		return EXIT_FAILED;
 	}
-	return remove_device(name) < 0 ? EXIT_FAILED : EXIT_DONE;
+	if (remove_device(name) < 0)
+		return EXIT_FAILED;
+	release_lower(&line);
+	return EXIT_DONE;
 }

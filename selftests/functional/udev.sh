@@ -58,7 +58,15 @@ is_told() {
 	[[ $(told "$1" "$2") == "$3" ]]
 }
 
-tap_plan 29
+# drain_slowly COMMAND...: begin to remove fs0, which has a block staged that goes nowhere.
+drain_slowly() {
+	dd if=/run/block of=/dev/mapper/fs0 bs=4k count=1 seek=1000 oflag=direct conv=notrunc status=none
+	dmsetup suspend --noflush slow
+	"$@" &
+	eventually 10 pgrep -f 'sh -c i=0; while test' >/dev/null
+}
+
+tap_plan 31
 rig_load_module
 tap_check "udev starts" start_udev
 trap stop_udev EXIT
@@ -99,15 +107,22 @@ dmsetup create low --table "0 $slow linear /dev/mapper/slow 0"
 low=$(realpath /dev/mapper/low)
 tap_is "$(fs_uuid) $(told "$low" UDISKS_IGNORE)" "$(realpath /dev/mapper/fs0) 1" "logical volumes are devices below, too"
 dd if="$RIG_MD" of=/run/block bs=4k count=1 skip=1000 status=none
-dd if=/run/block of=/dev/mapper/fs0 bs=4k count=1 seek=1000 oflag=direct conv=notrunc status=none
-dmsetup suspend --noflush slow
-"$CTL" remove fs0 &
-sleep 2
+drain_slowly dmsetup remove fs0
 tap_is "$(told "$low" UDISKS_IGNORE)" 1 "a device that is going still holds the one below"
 dmsetup resume slow
 wait $!
 tap_is $? 0 "when it was written, it is gone"
 tap_check "and the one below is free" eventually 10 is_told "$low" UDISKS_IGNORE ''
+
+# What takes longer than udev's rule waits.
+"$CTL" create fs0 /dev/mapper/low --set chunk_bytes=64K --set data_members=4 --set hold_ms=3600000
+udevadm settle
+drain_slowly "$CTL" remove fs0
+pkill -f 'sh -c i=0; while test'
+dmsetup resume slow
+wait $!
+tap_is $? 0 "when nobody waits any more, it is gone in the end"
+tap_check "remove itself says that the one below is free" eventually 10 is_told "$low" UDISKS_IGNORE ''
 rig_target_remove low
 rig_target_remove slow
 
