@@ -255,4 +255,5 @@ tap_is "$status $(two) $(deep)" "0 131072 131072 64 128 64 256" \
 ctl rollback fs0
 tap_is "$status" 4 "and nothing else is taken back"
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio
+rm -rf "$STATE" "$PROFILE"
 tap_done

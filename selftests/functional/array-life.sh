@@ -9,7 +9,7 @@
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
-STATE=/run/fullstripe-state
+STATE=/run/array-life-state
 md=/sys/block/md0/md
 
 # eventually COMMAND...: waits for it to succeed, for 2 min.
@@ -134,7 +134,7 @@ tap_check "and rebuilt" eventually whole
 tap_is "$(shape)" "262144 4 262144 $((4 * 15 * 1024))" "the device is as it was"
 # As the daemon plans it, for any workload.
 "$CTL" profile --json "$RIG_TOP"/selftests/unit/traces/linux-6.12-v1/vda.blktrace.* >/run/profile
-tap_is "$("$CTL" plan fs0 --state-dir "$STATE" --profile /run/profile --json |
+tap_is "$("$CTL" plan fs0 --no-layers --state-dir "$STATE" --profile /run/profile --json |
 	jq -c '.plan[0] | [.attribute, .old, .new, .scenario]')" \
 	'["stripe_bytes",262144,327680,"stripe-of-array"]' "the new stripe width is planned"
 tap_check "now it follows" refresh
@@ -154,4 +154,5 @@ echo check >$md/sync_action
 tap_check "parity is checked" eventually attribute_is $md/sync_action idle
 tap_is "$(<$md/mismatch_cnt)" 0 "and right everywhere"
 tap_diag "$SECONDS s in all"
+rm -rf "$STATE" /run/profile
 tap_done

@@ -6,7 +6,7 @@
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
-STATE=/run/fullstripe-state
+STATE=/run/refresh-state
 
 # refresh [OPTION...]: of fs0. Sets status; leaves what it says in /run/said.
 refresh() {
@@ -102,4 +102,5 @@ tap_is "$? $(grep -c 'is no fullstripe device' /run/said)" "1 1" "what is no ful
 rig_target_remove fs0
 tap_check "nothing but the device is left" dmsetup remove low
 tap_diag "$SECONDS s in all"
+rm -rf "$STATE"
 tap_done
