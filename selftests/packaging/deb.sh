@@ -11,6 +11,7 @@
 here=$(realpath "${BASH_SOURCE[0]%/*}")
 top=$(realpath "$here/../..")
 . "$here/../lib/tap.sh"
+. "$here/../lib/tree.sh"
 
 ((EUID == 0)) || tap_skip_all "only root can install packages"
 if [[ ! ${ROOT_IS_PRIVATE-} ]]; then
@@ -31,26 +32,15 @@ clean_up() {
 trap clean_up EXIT
 root=$work/root
 
-# tree_of VERSION: the tree as it is, but with this version: $work/VERSION/tree.
-tree_of() {
-	local tree=$work/$1/tree major minor patch
-	IFS=. read -r major minor patch <<<"$1"
-	mkdir -p "$tree"
-	(cd "$top" && git ls-files -z | tar -c --null -T - | tar -x -C "$tree") || return
-	sed -i "s/\(FULLSTRIPE_MAJOR\t\).*/\1$major/; s/\(FULLSTRIPE_MINOR\t\).*/\1$minor/
-		s/\(FULLSTRIPE_PATCH\t\).*/\1$patch/" "$tree/kmod/version.h"
-	sed -i "1s/(.*)/($1)/" "$tree/debian/changelog"
-}
-
 # build_packages VERSION: by make deb, which takes what git knows.
 build_packages() {
-	tree_of "$1" && (cd "$work/$1/tree" && git init -q && git add . && make -s deb) &&
+	tree_of "$1" "$work/$1/tree" && (cd "$work/$1/tree" && git init -q && git add . && make -s deb) &&
 		mv "$work/$1/tree/build/deb"/fullstripe* "$work/$1/"
 }
 
 # build_module_package VERSION: the one of the two packages whose version matters to dkms.
 build_module_package() {
-	tree_of "$1" && (cd "$work/$1/tree" && dpkg-buildpackage -A -us -uc)
+	tree_of "$1" "$work/$1/tree" && (cd "$work/$1/tree" && dpkg-buildpackage -A -us -uc)
 }
 
 # copy_of_this_root: what is written there is kept in memory. One kernel will do.
@@ -110,8 +100,8 @@ contents() {
 		grep -v -e '/$' -e ^./usr/share/doc/ -e ^./usr/share/lintian/ | sort
 }
 
-old=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")
-new=${old%.*}.$((${old##*.} + 1))
+old=$(version_of_tree)
+new=$(next_version)
 
 tap_plan 18
 tap_check "the packages are built" build_packages "$old"
