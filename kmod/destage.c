@@ -17,9 +17,9 @@
  *    device drains.
  * 7. Above a file's high water mark: whole stripes, and if that does not help the partial
  *    ones of that file, by turns with whole ones of others.
- * 8. Above the low water mark: partial stripes in address order, passing once over
- *    those written to since the last pass (WOW, Gill and Modha, FAST'05); the more
- *    the fuller the memory is (linear threshold, Varma and Jacobson).
+ * 8. Above the low water mark, with what is being written whole taken as gone: partial stripes
+ *    in address order, passing once over those written to since the last pass (WOW, Gill and
+ *    Modha, FAST'05); the more the fuller the memory is (linear threshold, Varma and Jacobson).
  *
  * DOC: writing a stripe
  *
@@ -288,17 +288,25 @@ static bool has_room_for_brief(const struct destager *d, unsigned int max)
 	return !nr || (nr < max && d->inflight < d->inflight_max);
 }
 
+/* Whether a group has a whole stripe's memory. Once it is sealed that stays as it is. */
+static bool takes_stripe(struct destager *d, const struct stripe_group *group)
+{
+	return group->copied && is_whole(fullstripe_of(d), group);
+}
+
 static void enter_slot(struct destager *d, struct stripe_group *group, enum slot slot)
 {
 	group->slot = slot;
 	d->in_slot[slot]++;
 	d->inflight++;
+	d->inflight_whole += takes_stripe(d, group);
 }
 
 static void leave_slot(struct destager *d, struct stripe_group *group)
 {
 	d->in_slot[group->slot]--;
 	d->inflight--;
+	d->inflight_whole -= takes_stripe(d, group);
 }
 
 /*
@@ -664,6 +672,20 @@ static unsigned int pressure_max(struct destager *d)
 	return 1 + div64_u64((d->max - 1) * (occupied - low), high - low);
 }
 
+/*
+ * Whether memory will still be short when the whole stripes that are being written have left
+ * it. Else a partial one, such as the tail of a stream, would be written before it is whole.
+ */
+static bool stays_above_low_water(struct destager *d)
+{
+	struct fullstripe *fs = fullstripe_of(d);
+	u64 leaving = d->inflight_whole * (fs->geo.stripe_sectors << SECTOR_SHIFT);
+
+	if (!leaving)
+		return staging_is_above_low_water(fs);
+	return staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES) + leaving;
+}
+
 /* As many at a time as others, as they may be all that is staged. */
 static void start_retrying(struct destager *d)
 {
@@ -724,7 +746,7 @@ static void start_some(struct destager *d)
 		sweep(d, SWEEP_ALL, d->max);
 	if (need == THROTTLE_PARTIAL && !pressed)
 		sweep_pressing(d);
-	if (above) {
+	if (stays_above_low_water(d)) {
 		sweep(d, SWEEP_NOT_RECENT, pressure_max(d));
 		/* All were recent, and nobody else would look again. */
 		if (!d->inflight)

@@ -665,10 +665,11 @@ enum destager_settled {
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
  * @inflight: stripes being written.
+ * @inflight_whole: how many of them have a whole stripe's memory.
  * @inflight_max: how many may be: what fits into three quarters of md's default
  *	stripe cache of 256 rows, since a submitter that has to wait for rows
  *	loses its plug and with it whole stripes.
- * @max: how many of them nobody may be waiting for now.
+ * @max: how many of @inflight may at this moment be such as nobody waits for.
  * @in_slot: how many of @inflight are counted as what.
  * @cursor: where the address sweep goes on.
  * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
@@ -716,6 +717,7 @@ struct destager {
 	struct bio flush_bio;
 	struct work_struct flush_work;
 	unsigned int inflight;
+	unsigned int inflight_whole;
 	unsigned int inflight_max;
 	unsigned int max;
 	unsigned int in_slot[NR_SLOTS];

@@ -33,7 +33,13 @@ no_reads() {
 		"0 reads, 0 rmw, 0 rcw, 0 dropped" "$1: nothing is read"
 }
 
-tap_plan 22
+# partly STRIPE BLOCK: a part of a stripe.
+partly() {
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=$(($1 * 64 + $2)) oflag=direct \
+		conv=notrunc status=none
+}
+
+tap_plan 25
 rig_load_module
 for preset in R5 R8; do
 	rig_preset "$preset" ram
@@ -76,4 +82,22 @@ for preset in R5 R8; do
 	rig_target_remove fs0
 	rig_teardown
 done
+
+# More than the low water mark is in use, but the whole stripes that make it so are being
+# written: what is not whole yet can wait.
+slow_lower
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 10 chunk_bytes 65536 data_members 4 \
+	hold_ms 60000 high_water_bytes 2097152 low_water_bytes 1048576"
+dmsetup suspend slow
+write 16384 $((7 * 262144)) 0
+tap_check "whole stripes are on their way" until_true eval '(($(under_way) >= 7))'
+for block in 0 1 2 3 4 5 6 7; do
+	partly 8 "$block"
+	partly 10 "$block"
+done
+dmsetup resume slow
+tap_check "they are written" until_true is whole_stripes 7
+dmsetup message fs0 0 set hold_ms 60000
+tap_is "$(stat partial_stripes)" 0 "what is not whole yet waits meanwhile"
+rig_target_remove fs0
 tap_done
