@@ -48,6 +48,7 @@ static struct {
 	uint64_t size;
 	bool discard;
 	unsigned int insist;
+	bool reread;
 } options = {
 	.ops = 4000, .threads = 8, .seed = 1, .block = SECTOR, .largest = 512 << 10,
 	.size = 32 << 20,
@@ -68,6 +69,7 @@ static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
 static int ended;
 static unsigned long repeated;
+static unsigned long misread;
 
 static void on_end(int signal)
 {
@@ -96,7 +98,36 @@ static void fill(uint64_t *data, uint64_t sector, uint32_t gen)
 		data[i] = gen ? word + i : 0;
 }
 
-static void compare(const char *what, const char *data, uint64_t first, uint64_t sectors)
+/* What a sector holds that should hold something else, to say so: of which sector and
+ * generation it is, none if it is torn or nobody here wrote it.
+ */
+static void identify(const char *data, char *said, size_t size)
+{
+	uint64_t want[SECTOR / sizeof(uint64_t)];
+	uint64_t sector;
+	uint32_t gen;
+
+	fill(want, 0, 0);
+	if (!memcmp(want, data, SECTOR)) {
+		snprintf(said, size, "zeroes");
+		return;
+	}
+	for (sector = 0; sector < options.size / SECTOR; sector++)
+		for (gen = 1; gen <= generation[sector]; gen++) {
+			fill(want, sector, gen);
+			if (!memcmp(want, data, SECTOR)) {
+				snprintf(said, size, "generation %u of sector %llu", gen,
+					 (unsigned long long)sector);
+				return;
+			}
+		}
+	snprintf(said, size, "what was never written: %016llx %016llx",
+		 (unsigned long long)((const uint64_t *)data)[0],
+		 (unsigned long long)((const uint64_t *)data)[1]);
+}
+
+/* The first of sectors that does not hold what it must, or -1. */
+static int64_t first_wrong(const char *data, uint64_t first, uint64_t sectors)
 {
 	static const char zero[SECTOR];
 	uint64_t want[SECTOR / sizeof(uint64_t)];
@@ -107,9 +138,9 @@ static void compare(const char *what, const char *data, uint64_t first, uint64_t
 		if (discarded[first + i] && !memcmp(data + i * SECTOR, zero, SECTOR))
 			continue;
 		if (memcmp(want, data + i * SECTOR, SECTOR))
-			die("%s: sector %llu does not hold generation %u (seed %lu)", what,
-			    (unsigned long long)(first + i), generation[first + i], options.seed);
+			return first + i;
 	}
+	return -1;
 }
 
 static bool overlaps(const struct extent *a, const struct extent *b)
@@ -219,7 +250,7 @@ static void do_discard(const struct extent *extent)
 		    (unsigned long long)extent->first);
 }
 
-static void do_read(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
+static void read_once(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
 {
 	time_t begin = time(NULL);
 	ssize_t got;
@@ -232,7 +263,30 @@ static void do_read(int from, const char *what, uint64_t first, uint64_t sectors
 	if (got != (ssize_t)(sectors * SECTOR))
 		die("%s: read of %llu sectors at %llu: %m", what, (unsigned long long)sectors,
 		    (unsigned long long)first);
-	compare(what, data, first, sectors);
+}
+
+static void do_read(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
+{
+	char said[80];
+	int64_t wrong;
+	bool lasting;
+
+	read_once(from, what, first, sectors, data);
+	wrong = first_wrong(data, first, sectors);
+	if (wrong < 0)
+		return;
+	identify(data + (wrong - first) * SECTOR, said, sizeof(said));
+	/* Whether it is lost, or was only read wrong. */
+	sleep(1);
+	read_once(from, what, first, sectors, data);
+	lasting = first_wrong(data, first, sectors) >= 0;
+	if (options.reread && !lasting) {
+		__atomic_add_fetch(&misread, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	die("%s: sector %lld does not hold generation %u but %s, a second later %s (of %llu at %llu, seed %lu)",
+	    what, (long long)wrong, generation[wrong], said, lasting ? "too" : "it does",
+	    (unsigned long long)sectors, (unsigned long long)first, options.seed);
 }
 
 static char *buffer(void)
@@ -372,6 +426,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'i':
 		options.insist = strtoul(arg, NULL, 0);
 		break;
+	case 'a':
+		options.reread = true;
+		break;
 	case ARGP_KEY_ARG:
 		options.device = arg;
 		break;
@@ -404,6 +461,7 @@ int main(int argc, char **argv)
 		{"discard", 'd', NULL, 0, "discard too", 0},
 		{"size", 'z', "BYTES", 0, "part of the device to use, from its start", 0},
 		{"insist", 'i', "SECONDS", 0, "do again for so long what fails for I/O or memory", 0},
+		{"reread", 'a', NULL, 0, "bear what is read wrong, and a second later right", 0},
 		{}
 	};
 	static const struct argp argp = {
@@ -438,5 +496,7 @@ int main(int argc, char **argv)
 		read_all(open_direct(options.lower, O_RDONLY), options.lower);
 	if (options.insist)
 		printf("%lu operations were done again\n", repeated);
+	if (options.reread)
+		printf("%lu reads were wrong only once\n", misread);
 	return 0;
 }
