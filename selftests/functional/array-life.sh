@@ -95,7 +95,7 @@ end_load() {
 	tap_diag "$(</run/stress)"
 }
 
-tap_plan 28
+tap_plan 30
 rig_load_module
 rig_members 7 16 ram
 members=("${RIG_MEMBERS[@]}")
@@ -118,7 +118,12 @@ tap_is "$(shape)" "262144 4 262144 $((4 * 15 * 1024))" "nor has it"
 
 echo 500 >$md/sync_speed_max
 mdadm --quiet "$RIG_MD" --add "${members[6]}"
-tap_check "the array is grown by a member" mdadm --quiet --grow "$RIG_MD" --raid-devices=6 --backup-file=/run/grow
+# What md is asked for just when a reshape begins it may read from where it is not yet: with md alone
+# the load finds wrong contents in one run of three. (No backup file: on 6.1 moving past its
+# section deadlocks with reads.)
+tap_check "nothing reaches the array" dmsetup suspend fs0
+tap_check "while it is grown by a member" mdadm --quiet --grow "$RIG_MD" --raid-devices=6
+tap_check "the load is let on" dmsetup resume fs0
 eventually attribute_is $md/sync_action reshape
 refresh 2>/run/said
 tap_is $? 1 "while it is reshaped the device cannot follow"
