@@ -88,7 +88,7 @@ struct simulation {
 	bool stalled;
 	uint64_t nr_pages, free_pages, nr_groups, used;
 
-	unsigned int inflight, inflight_max, free_fills;
+	unsigned int inflight, inflight_whole, inflight_max, free_fills;
 	uint64_t cursor;
 	uint64_t epoch, flush_epoch;
 	bool flushing;
@@ -397,6 +397,7 @@ static int send_batch(struct simulation *s, struct job *job)
 		if (r < 0)
 			return r;
 		s->inflight++;
+		s->inflight_whole += is_whole(s, g);
 	}
 	raid_io_submit(io, s->now);
 	return 0;
@@ -580,24 +581,37 @@ static unsigned int pressure_max(const struct simulation *s)
 	return 1 + (s->inflight_max - 1) * (occupied - low) / (high - low);
 }
 
+static bool is_above_low_water(const struct simulation *s)
+{
+	return s->stalled || occupied_bytes(s) > s->options.low_water_bytes;
+}
+
+static bool stays_above_low_water(const struct simulation *s)
+{
+	uint64_t leaving = s->inflight_whole * s->geo.stripe_sectors * SECTOR;
+
+	if (!leaving)
+		return is_above_low_water(s);
+	return occupied_bytes(s) > s->options.low_water_bytes + leaving;
+}
+
 static int start_some(struct simulation *s)
 {
-	bool above;
 	int r;
 
 	r = start_urgent(s);
 	if (r == 0 && s->flushing)
 		r = sweep(s, s->flush_epoch, false, s->inflight_max);
-	above = s->stalled || occupied_bytes(s) > s->options.low_water_bytes;
 	if (r == 0)
-		r = start_whole(s, above);
+		r = start_whole(s, is_above_low_water(s));
 	if (r == 0)
 		r = start_old(s);
 	if (r == 0 && s->now >= idle_at(s))
 		r = sweep(s, UINT64_MAX, false, s->inflight_max);
-	if (r == 0 && above)
-		r = sweep(s, UINT64_MAX, true, pressure_max(s));
-	if (r == 0 && above && s->inflight == 0)
+	if (r < 0 || !stays_above_low_water(s))
+		return r;
+	r = sweep(s, UINT64_MAX, true, pressure_max(s));
+	if (r == 0 && s->inflight == 0)
 		r = sweep(s, UINT64_MAX, false, 1);
 	return r;
 }
@@ -835,6 +849,7 @@ static void end_group(struct simulation *s, struct group *g, bool filled)
 	s->free_pages += g->pages;
 	s->used--;
 	s->inflight--;
+	s->inflight_whole -= is_whole(s, g);
 	free(g);
 }
 

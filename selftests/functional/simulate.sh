@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+# What "fullstripectl simulate" makes of a recording is what the module made of the workload
+# that was recorded, within a tenth: stripes, and rows that md read before it wrote them.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+CTL=$RIG_TOP/build/daemon/fullstripectl
+folder=/run/recording
+
+# shellcheck disable=SC2317 # until_true calls it
+recording() {
+	[[ -e /sys/kernel/debug/block/dm-0/dropped && -e /sys/kernel/debug/block/md0/dropped ]]
+}
+
+# record COMMAND...: has it recorded, until what it wrote has left; nobody but time makes it leave.
+record() {
+	local tracer
+	rm -rf "$folder"
+	mkdir "$folder"
+	dmsetup message fs0 0 reset_stats
+	blktrace -d /dev/mapper/fs0 -d "$RIG_MD" -b 1024 -D "$folder" >/run/blktrace.log 2>&1 &
+	tracer=$!
+	until_true recording
+	rig_count_begin
+	"$@" >/run/load.log 2>&1
+	until_true is staged_bytes 0
+	rig_count_end
+	kill -TERM "$tracer"
+	wait "$tracer"
+	rows=$("$CTL" profile --json "$folder"/md0.blktrace.* | jq '.devices[0] | .raid5_rmw + .raid5_rcw')
+}
+
+# near WHAT SIMULATED COUNTED
+near() {
+	local gap=$(($2 - $3)) most=$(($2 > $3 ? $2 : $3))
+	((gap >= 0)) || gap=$((-gap))
+	((10 * gap <= most || gap <= 2))
+	tap_is $? 0 "$name: $1"
+	tap_diag "$1: $2 expected, $3 counted"
+}
+
+# compare TIMES: md says of a row so often that it reads before it writes.
+compare() {
+	local whole filled partial rmw rcw reads writes
+	read -r whole filled partial rmw rcw reads writes < <("$CTL" simulate --from fs0 --json \
+		"$folder"/dm-0.blktrace.* | jq -r '.combinations[] | select(.raw_md | not) |
+		[.whole_stripes, .filled_stripes, .partial_stripes, .rmw, .rcw, .member_reads,
+		 .member_writes] | join(" ")')
+	near "stripes written whole" "$whole" "$(stat whole_stripes)"
+	near "stripes filled" "$filled" "$(stat filled_stripes)"
+	near "pieces" "$partial" "$(stat partial_stripes)"
+	# md says it when it puts a row off that nobody waits for, and again when it takes it up.
+	near "rows read before" $(($1 * (rmw + rcw))) "$rows"
+	# Of these the array's and the members' queues join what they have at one time.
+	tap_diag "requests of members: $reads reads and $writes writes expected, $RIG_READS and $RIG_WRITES counted"
+}
+
+# load KEY=VALUE...: a direct writer.
+load() {
+	fio --name=w --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --randseed=7 "$@"
+}
+
+# on LOWER-KIND: an array and the target, with KEY VALUE pairs.
+on() {
+	rig_preset R5 "$1"
+	shift
+	rig_target fs0 "$RIG_MD" "$@"
+}
+
+tap_plan 16
+rig_load_module
+
+on spindle hold_ms 2000
+name="in order"
+record load --rw=write --bs=8k --size=8M --iodepth=8
+compare 2
+name="at random, close together"
+record load --rw=randwrite --bs=16k --size=8M --io_size=6M --norandommap --iodepth=4
+compare 2
+rig_target_remove fs0
+rig_teardown
+
+on spindle hold_ms 1000 high_water_bytes 2097152
+name="of all sizes, far apart"
+record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=16M --rate_iops=60
+compare 2
+name="with flushes"
+record load --rw=randwrite --bs=16k --size=8M --io_size=6M --norandommap --rate_iops=60 --fsync=20
+compare 1
+rig_target_remove fs0
+rm -rf "$folder"
+tap_done
