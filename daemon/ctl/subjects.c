@@ -4,6 +4,7 @@
 
 #include "from.h"
 #include "lib/exit_codes.h"
+#include "lib/macros.h"
 #include "lib/markup.h"
 #include "option.h"
 #include "recording.h"
@@ -22,8 +23,6 @@ struct recording_files {
 	const char *label;
 	GPtrArray *names;
 };
-
-#define SECTOR	512
 
 /*
  * Options
