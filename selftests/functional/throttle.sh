@@ -30,7 +30,7 @@ waits_for() {
 writer=(fio --name=w --filename=/dev/mapper/fs0 --direct=1 --rw=write --output=/dev/null)
 deep=(--bs=64k --ioengine=libaio --iodepth=64)
 
-tap_plan 56
+tap_plan 59
 rig_load_module
 
 partial=0
@@ -203,4 +203,33 @@ for fs in ext4 xfs; do
 	rig_target_remove fs0
 	rig_teardown
 done
+
+# A file that is written as fast as it goes is held, and those beside it, that want little, are not:
+# they get all that they want. Where the kernel can be strict about it (6.2), it keeps 1 % of its memory for
+# this device: then it takes the file's pages as fast as the array does, not as fast as memory.
+rig_preset R5 spindle 256
+rig_target fs0 "$RIG_MD" high_water_bytes $((32 * MIB)) file_high_water_bytes $((2 * MIB))
+mkfs.ext4 -q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/fs0
+mount /dev/mapper/fs0 "$mount_point"
+bdi=/sys/class/bdi/$(<"$(rig_sysfs fs0)/../dev")
+[[ ! -e $bdi/strict_limit ]] || rig_set "$bdi/strict_limit" 1
+rig_set "$bdi/max_ratio" 1
+dmsetup message fs0 0 reset_stats
+fio --directory="$mount_point" --time_based --runtime=12 --rw=write --output=/run/rates --output-format=json \
+	--name=greedy --bs=1M --size=850M \
+	--name=modest --bs=16k --size=16M --rate=512k --numjobs=4 &
+job=$!
+until_true is held_files 1
+tap_is $? 0 "a greedy file is held"
+wait "$job"
+taken=$(($(stat destaged_bytes) + $(stat bypassed_bytes)))
+tap_is "$(jq -c '[.jobs[] | select(.jobname == "modest") | .write.bw_bytes >= 0.9 * 524288]' /run/rates)" \
+	"[true,true,true,true]" "modest ones beside it get what they want"
+greedy=$(jq '[.jobs[] | select(.jobname == "greedy") | .write.io_bytes] | add' /run/rates)
+((greedy <= taken + taken / 4)) || [[ ! -e $bdi/strict_limit ]]
+tap_is $? 0 "the greedy one is taken from as fast as the array takes it"
+tap_diag "greedy: $greedy bytes in 12 s, the array $taken;" \
+	"modest, bytes/s: $(jq -c '[.jobs[] | select(.jobname == "modest") | .write.bw_bytes]' /run/rates)"
+umount "$mount_point"
+rig_target_remove fs0
 tap_done
