@@ -16,17 +16,24 @@ ctl() {
 	"$CTL" "$@" >/run/said 2>&1 || status=$?
 }
 
-# write_on DEV: blocks of 8 KiB, a hundred a second, until stop.
-write_on() {
-	fio --name=report --filename="$1" --rw=write --bs=8k --size=8M --direct=1 --ioengine=psync \
-		--rate_iops=100 --time_based --runtime=600 >/dev/null 2>&1 &
-	writer=$!
-	until_true is_written "$1"
+# writes_to DEV: how many there were.
+writes_to() {
+	awk '{ print $5 }' "/sys/dev/block/$(mountpoint -x "$1")/stat"
 }
 
 # shellcheck disable=SC2317 # called by until_true
-is_written() {
-	(($(awk '{ print $5 }' "/sys/dev/block/$(mountpoint -x "$1")/stat") > 20))
+more_writes() {
+	(($(writes_to "$1") > $2))
+}
+
+# write_on DEV [OFFSET]: blocks of 8 KiB, a hundred a second, from there on, until stop.
+write_on() {
+	local before
+	before=$(writes_to "$1")
+	fio --name=report --filename="$1" --rw=write --bs=8k --offset="${2-0}" --size=64M --direct=1 --ioengine=psync \
+		--rate_iops=100 --time_based --runtime=600 >/dev/null 2>&1 &
+	writer=$!
+	until_true more_writes "$1" $((before + 20))
 }
 
 stop() {
@@ -86,8 +93,9 @@ wait "$job"
 tap_is "$? $(<"$page")" "1 kept" "nor is one that was interrupted"
 stop
 
-# Of the array itself there is nothing below, and md tells what it reads.
-write_on "$RIG_MD"
+# Of the array itself there is nothing below, and md tells what it reads: of what was not
+# written before, and is not in its cache.
+write_on "$RIG_MD" 128M
 ctl report --from "$RIG_MD" --seconds 1 -o "$page"
 stop
 (($(cell 'Rows read before writing') > 0))
