@@ -39,7 +39,7 @@ partly() {
 		conv=notrunc status=none
 }
 
-tap_plan 25
+tap_plan 26
 rig_load_module
 for preset in R5 R8; do
 	rig_preset "$preset" ram
@@ -95,6 +95,8 @@ for block in 0 1 2 3 4 5 6 7; do
 	partly 8 "$block"
 	partly 10 "$block"
 done
+sleep 0.3
+tap_is "$(under_way)" 7 "and nothing else is"
 dmsetup resume slow
 tap_check "they are written" until_true is whole_stripes 7
 dmsetup message fs0 0 set hold_ms 60000

@@ -21,10 +21,10 @@ record() {
 	dmsetup message fs0 0 reset_stats
 	blktrace -d /dev/mapper/fs0 -d "$RIG_MD" -b 1024 -D "$folder" >/run/blktrace.log 2>&1 &
 	tracer=$!
-	until_true recording
+	until_true recording || return
 	rig_count_begin
 	"$@" >/run/load.log 2>&1
-	until_true is staged_bytes 0
+	until_true is staged_bytes 0 || return
 	rig_count_end
 	kill -TERM "$tracer"
 	wait "$tracer"
@@ -42,6 +42,10 @@ near() {
 
 # compare TIMES: md says of a row so often that it reads before it writes.
 compare() {
+	if [[ $(grep -c 'dropped 0)' /run/blktrace.log) != 2 ]]; then
+		tap_diag "$name: $(</run/blktrace.log)"
+		return 1
+	fi
 	local whole filled partial rmw rcw reads writes
 	read -r whole filled partial rmw rcw reads writes < <("$CTL" simulate --from fs0 --json \
 		"$folder"/dm-0.blktrace.* | jq -r '.combinations[] | select(.raw_md | not) |

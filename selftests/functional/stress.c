@@ -48,7 +48,6 @@ static struct {
 	uint64_t size;
 	bool discard;
 	unsigned int insist;
-	bool reread;
 } options = {
 	.ops = 4000, .threads = 8, .seed = 1, .block = SECTOR, .largest = 512 << 10,
 	.size = 32 << 20,
@@ -69,7 +68,6 @@ static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
 static int ended;
 static unsigned long repeated;
-static unsigned long misread;
 
 static void on_end(int signal)
 {
@@ -121,7 +119,7 @@ static void identify(const char *data, char *said, size_t size)
 				return;
 			}
 		}
-	snprintf(said, size, "what was never written: %016llx %016llx",
+	snprintf(said, size, "what no write brought as a whole: %016llx %016llx",
 		 (unsigned long long)((const uint64_t *)data)[0],
 		 (unsigned long long)((const uint64_t *)data)[1]);
 }
@@ -267,7 +265,7 @@ static void read_once(int from, const char *what, uint64_t first, uint64_t secto
 
 static void do_read(int from, const char *what, uint64_t first, uint64_t sectors, char *data)
 {
-	char said[80];
+	char seen[SECTOR], said[80];
 	int64_t wrong;
 	bool lasting;
 
@@ -275,15 +273,12 @@ static void do_read(int from, const char *what, uint64_t first, uint64_t sectors
 	wrong = first_wrong(data, first, sectors);
 	if (wrong < 0)
 		return;
-	identify(data + (wrong - first) * SECTOR, said, sizeof(said));
+	memcpy(seen, data + (wrong - first) * SECTOR, SECTOR);
 	/* Whether it is lost, or was only read wrong. */
 	sleep(1);
 	read_once(from, what, first, sectors, data);
 	lasting = first_wrong(data, first, sectors) >= 0;
-	if (options.reread && !lasting) {
-		__atomic_add_fetch(&misread, 1, __ATOMIC_RELAXED);
-		return;
-	}
+	identify(seen, said, sizeof(said));
 	die("%s: sector %lld does not hold generation %u but %s, a second later %s (of %llu at %llu, seed %lu)",
 	    what, (long long)wrong, generation[wrong], said, lasting ? "too" : "it does",
 	    (unsigned long long)sectors, (unsigned long long)first, options.seed);
@@ -426,9 +421,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'i':
 		options.insist = strtoul(arg, NULL, 0);
 		break;
-	case 'a':
-		options.reread = true;
-		break;
 	case ARGP_KEY_ARG:
 		options.device = arg;
 		break;
@@ -461,7 +453,6 @@ int main(int argc, char **argv)
 		{"discard", 'd', NULL, 0, "discard too", 0},
 		{"size", 'z', "BYTES", 0, "part of the device to use, from its start", 0},
 		{"insist", 'i', "SECONDS", 0, "do again for so long what fails for I/O or memory", 0},
-		{"reread", 'a', NULL, 0, "bear what is read wrong, and a second later right", 0},
 		{}
 	};
 	static const struct argp argp = {
@@ -496,7 +487,5 @@ int main(int argc, char **argv)
 		read_all(open_direct(options.lower, O_RDONLY), options.lower);
 	if (options.insist)
 		printf("%lu operations were done again\n", repeated);
-	if (options.reread)
-		printf("%lu reads were wrong only once\n", misread);
 	return 0;
 }
