@@ -3,8 +3,8 @@
 # All measurements of one machine (written by ./guest) to one report: every device's
 # figures by row and case, and the goals. Ratios are taken within one run.
 
-def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
-def range_of: {median: median, min: min, max: max};
+include "figures";
+
 def jobs: .fio.jobs | map(if .read.io_bytes > 0 then .read else .write end);
 def bytes: jobs | map(.io_bytes) | add;
 # All of them together until the last one ends.
@@ -44,8 +44,6 @@ def ratios(f; one; other):
 	[one, other] | transpose | map(select(.[0] and .[1]) | (.[0] | f) / (.[1] | f)) | select(length > 0) | range_of;
 def speedup(row; case; device): ratios(speed; select_of(row; case; "target"); select_of(row; case; device));
 
-def at_least(goal): {goal: ">= \(goal)", reached: (.median >= goal)} + .;
-def at_most(goal): {goal: "<= \(goal)", reached: (.median <= goal)} + .;
 def goal(row; case; what): {row: row, case: case, what: what} + .;
 
 # A goal, and beside it how md with a large stripe cache stands to the target.

@@ -2,8 +2,7 @@
 #
 # A report as lines with tabs between, for column(1).
 
-def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) | tostring end;
-def short: if . == null then "-" elif fabs >= 100 then digits(0) elif fabs >= 10 then digits(1) else digits(2) end;
+include "figures";
 
 ["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "to tuned", "reached"],
 (.goals[] | [.row, .case, .what, .goal, (.median | short), "\(.min | short) to \(.max | short)", (.to_tuned | short),
