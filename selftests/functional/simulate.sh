@@ -65,17 +65,16 @@ load() {
 	fio --name=w --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --randseed=7 "$@"
 }
 
-# on LOWER-KIND: an array and the target, with KEY VALUE pairs.
-on() {
-	rig_preset R5 "$1"
-	shift
+# with KEY VALUE...: an array of disks that seek, and the target on it.
+with() {
+	rig_preset R5 spindle
 	rig_target fs0 "$RIG_MD" "$@"
 }
 
 tap_plan 16
 rig_load_module
 
-on spindle hold_ms 2000
+with hold_ms 2000
 name="in order"
 record load --rw=write --bs=8k --size=8M --iodepth=8
 compare 2
@@ -85,7 +84,7 @@ compare 2
 rig_target_remove fs0
 rig_teardown
 
-on spindle hold_ms 1000 high_water_bytes 2097152
+with hold_ms 1000 high_water_bytes 2097152
 name="of all sizes, far apart"
 record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=16M --rate_iops=60
 compare 2
