@@ -93,20 +93,35 @@ refused() {
 	journalctl -q -b -u fullstriped | grep -qF "$CONFIG:2: mode 'maybe': must be advise or auto"
 }
 
-# took_down: whether the daemon that runs now found the trace of the one before, and has its own.
+# kill_recording: killed with a trace of its own, or not at all. It is stopped to look, as a
+# recording ends after a second and would otherwise between the look and the kill.
 # shellcheck disable=SC2317
-took_down() {
-	local said
-	said=$(journalctl -q -b _PID="$(property MainPID)")
-	[[ $said == *"the trace that an earlier process left is taken down"* &&
-		$said != *"traced by somebody else"* && -e $trace ]]
+kill_recording() {
+	kill -STOP "$(pgrep -x fullstriped)"
+	eventually 5 is_stopped
+	if [[ -e $trace ]]; then
+		pkill -KILL -x fullstriped
+	else
+		pkill -CONT -x fullstriped
+		return 1
+	fi
+}
+
+# shellcheck disable=SC2317
+is_stopped() {
+	[[ $(ps -C fullstriped -o stat=) == T* ]]
+}
+
+# says TEXT: whether the daemon that runs now has said so.
+says() {
+	[[ $(journalctl -q -b _PID="$(property MainPID)") == *"$1"* ]]
 }
 
 is_setting() {
 	[[ $(<"$folder/$1") == "$2" ]]
 }
 
-tap_plan 22
+tap_plan 24
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD" --set data_members=2
@@ -140,10 +155,13 @@ tap_check "it notices what somebody else set" eventually 20 hands_off
 tap_is "$(<"$folder/cluster_bytes")" "$cluster" "and leaves it alone"
 
 pid=$(property MainPID)
-eventually 10 test -e "$trace"
-pkill -KILL -x fullstriped
+eventually 30 kill_recording
 tap_check "it is started again when it is killed" eventually 30 started_again
-tap_check "its trace is not in its own way" eventually 10 took_down
+tap_check "it takes down the trace that it had left" \
+	eventually 20 says "the trace that an earlier process left is taken down"
+tap_check "and has its own" eventually 20 test -e "$trace"
+says "traced by somebody else"
+tap_is $? 1 "as nobody else was in its way"
 tap_is "$(<"$folder/stripe_bytes") $(<"$folder/cluster_bytes")" "262144 $cluster" "the settings stay"
 
 configure maybe
