@@ -657,33 +657,29 @@ static void start_old(struct destager *d)
 	}
 }
 
-/* Partial stripes above the low water mark: linearly more with the memory in use. */
-static unsigned int pressure_max(struct destager *d)
+/*
+ * Partial stripes above the low water mark, linearly more with the memory in use. Whole ones
+ * that are being written count as gone: else the tail of a stream would be written for them
+ * before it is whole.
+ */
+static void start_pressed(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
+	u64 occupied = staging_occupied_bytes(fs, d->inflight_whole);
 	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
 	u64 low = setting(fs, SETTING_LOW_WATER_BYTES);
-	u64 occupied;
+	bool stalled = READ_ONCE(fs->staging.stalled);
+	unsigned int max = d->max;
 
+	if (occupied <= low && (!stalled || d->inflight_whole))
+		return;
 	/* The marks are written one after the other when they change. */
-	if (READ_ONCE(fs->staging.stalled) || high <= low)
-		return d->max;
-	occupied = clamp(staging_occupied_bytes(fs), low, high);
-	return 1 + div64_u64((d->max - 1) * (occupied - low), high - low);
-}
-
-/*
- * Whether memory will still be short when the whole stripes that are being written have left
- * it. Else a partial one, such as the tail of a stream, would be written before it is whole.
- */
-static bool stays_above_low_water(struct destager *d)
-{
-	struct fullstripe *fs = fullstripe_of(d);
-	u64 leaving = d->inflight_whole * (fs->geo.stripe_sectors << SECTOR_SHIFT);
-
-	if (!leaving)
-		return staging_is_above_low_water(fs);
-	return staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES) + leaving;
+	if (!stalled && occupied < high && low < high)
+		max = 1 + div64_u64((d->max - 1) * (occupied - low), high - low);
+	sweep(d, SWEEP_NOT_RECENT, max);
+	/* All were recent, and nobody else would look again. */
+	if (!d->inflight)
+		sweep(d, SWEEP_ALL, 1);
 }
 
 /* As many at a time as others, as they may be all that is staged. */
@@ -746,12 +742,7 @@ static void start_some(struct destager *d)
 		sweep(d, SWEEP_ALL, d->max);
 	if (need == THROTTLE_PARTIAL && !pressed)
 		sweep_pressing(d);
-	if (stays_above_low_water(d)) {
-		sweep(d, SWEEP_NOT_RECENT, pressure_max(d));
-		/* All were recent, and nobody else would look again. */
-		if (!d->inflight)
-			sweep(d, SWEEP_ALL, 1);
-	}
+	start_pressed(d);
 }
 
 /*

@@ -952,7 +952,7 @@ bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_i
 		  bool *pinned);
 void staging_release(struct fullstripe *fs, struct stripe_group *group);
 bool staging_forget(struct fullstripe *fs, struct stripe_group *group);
-u64 staging_occupied_bytes(const struct fullstripe *fs);
+u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving);
 bool staging_is_above_low_water(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);

@@ -308,19 +308,23 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 /**
  * staging_occupied_bytes() - how much of the high water mark is used.
  * @fs: the target.
+ * @leaving: staged stripes not to be counted, all of them whole.
  *
  * Counted in pages; or in groups where these are nearer to their end, as when
  * stripes are staged thinly.
  *
  * Return: bytes.
  */
-u64 staging_occupied_bytes(const struct fullstripe *fs)
+u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving)
 {
 	const struct staging *st = &fs->staging;
-	u64 high = setting(fs, SETTING_HIGH_WATER_BYTES);
-	u64 by_groups = div64_ul(high, st->nr_groups) * atomic_read(&st->used);
+	u64 group_bytes = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), st->nr_groups);
+	u64 stripe_bytes = (u64)fs->geo.stripe_sectors << SECTOR_SHIFT;
+	s64 by_pages = staging_staged_bytes(fs) - leaving * stripe_bytes;
+	s64 by_groups = ((s64)atomic_read(&st->used) - leaving) * group_bytes;
 
-	return max(staging_staged_bytes(fs), by_groups);
+	/* They may have left since they were counted. */
+	return max3(by_pages, by_groups, 0LL);
 }
 
 /**
@@ -332,7 +336,7 @@ u64 staging_occupied_bytes(const struct fullstripe *fs)
 bool staging_is_above_low_water(const struct fullstripe *fs)
 {
 	return READ_ONCE(fs->staging.stalled) ||
-	       staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES);
+	       staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES);
 }
 
 /**
@@ -866,7 +870,7 @@ void staging_unstall(struct fullstripe *fs)
 
 	if (!READ_ONCE(st->stalled))
 		return;
-	if (staging_occupied_bytes(fs) > setting(fs, SETTING_LOW_WATER_BYTES) &&
+	if (staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) &&
 	    !atomic_read(&fs->destager.failing))
 		return;
 	WRITE_ONCE(st->stalled, false);

@@ -451,10 +451,12 @@ static uint64_t idle_at(const struct simulation *s)
 	return s->last_io + div_up(s->options.hold_ms, IDLE_SHARE) * MS;
 }
 
-static uint64_t occupied_bytes(const struct simulation *s)
+/* How much of the high water mark is used, without so many whole stripes. */
+static uint64_t occupied_bytes(const struct simulation *s, unsigned int leaving)
 {
-	return max_of((s->nr_pages - s->free_pages) * PAGE_BYTES,
-		      s->options.high_water_bytes / s->nr_groups * s->used);
+	return max_of((s->nr_pages - s->free_pages) * PAGE_BYTES -
+			      leaving * s->geo.stripe_sectors * SECTOR,
+		      s->options.high_water_bytes / s->nr_groups * (s->used - leaving));
 }
 
 static int start_urgent(struct simulation *s)
@@ -571,28 +573,26 @@ static int start_old(struct simulation *s)
 	return 0;
 }
 
-static unsigned int pressure_max(const struct simulation *s)
-{
-	uint64_t high = s->options.high_water_bytes, low = s->options.low_water_bytes;
-	uint64_t occupied = min_of(max_of(occupied_bytes(s), low), high);
-
-	if (s->stalled)
-		return s->inflight_max;
-	return 1 + (s->inflight_max - 1) * (occupied - low) / (high - low);
-}
-
 static bool is_above_low_water(const struct simulation *s)
 {
-	return s->stalled || occupied_bytes(s) > s->options.low_water_bytes;
+	return s->stalled || occupied_bytes(s, 0) > s->options.low_water_bytes;
 }
 
-static bool stays_above_low_water(const struct simulation *s)
+static int start_pressed(struct simulation *s)
 {
-	uint64_t leaving = s->inflight_whole * s->geo.stripe_sectors * SECTOR;
+	uint64_t high = s->options.high_water_bytes, low = s->options.low_water_bytes;
+	uint64_t occupied = occupied_bytes(s, s->inflight_whole);
+	unsigned int max = s->inflight_max;
+	int r;
 
-	if (!leaving)
-		return is_above_low_water(s);
-	return occupied_bytes(s) > s->options.low_water_bytes + leaving;
+	if (occupied <= low && (!s->stalled || s->inflight_whole))
+		return 0;
+	if (!s->stalled && occupied < high)
+		max = 1 + (s->inflight_max - 1) * (occupied - low) / (high - low);
+	r = sweep(s, UINT64_MAX, true, max);
+	if (r == 0 && s->inflight == 0)
+		r = sweep(s, UINT64_MAX, false, 1);
+	return r;
 }
 
 static int start_some(struct simulation *s)
@@ -608,12 +608,7 @@ static int start_some(struct simulation *s)
 		r = start_old(s);
 	if (r == 0 && s->now >= idle_at(s))
 		r = sweep(s, UINT64_MAX, false, s->inflight_max);
-	if (r < 0 || !stays_above_low_water(s))
-		return r;
-	r = sweep(s, UINT64_MAX, true, pressure_max(s));
-	if (r == 0 && s->inflight == 0)
-		r = sweep(s, UINT64_MAX, false, 1);
-	return r;
+	return r < 0 ? r : start_pressed(s);
 }
 
 /*
@@ -755,7 +750,7 @@ static int unstall(struct simulation *s)
 	struct piece *p;
 	bool news;
 
-	if (!s->stalled || occupied_bytes(s) > s->options.low_water_bytes)
+	if (!s->stalled || occupied_bytes(s, 0) > s->options.low_water_bytes)
 		return 0;
 	s->stalled = false;
 	while ((p = TAILQ_FIRST(&s->parked))) {
