@@ -111,13 +111,13 @@ struct recording *recording_close(struct recording *r)
 /**
  * recording_next() - the next event
  * @r: the recording
- * @ret: the event
+ * @ret: the event, valid until the next call
  *
  * A terminal on standard error is told how far it has come, if that takes long.
  *
  * Return: 1, 0 at the end, or a negative errno, which has been logged.
  */
-int recording_next(struct recording *r, struct trace_event *ret)
+int recording_next(struct recording *r, const struct trace_event **ret)
 {
 	int more = merge_next(r->merge, UINT64_MAX, ret);
 
@@ -168,7 +168,7 @@ int recording_profile(char **files, size_t n, const uint32_t *device, struct pro
 		      bool *ret_sound)
 {
 	_cleanup_(recording_closep) struct recording *recording = NULL;
-	struct trace_event event;
+	const struct trace_event *event;
 	uint64_t lost;
 	int r;
 
@@ -176,9 +176,9 @@ int recording_profile(char **files, size_t n, const uint32_t *device, struct pro
 	if (r < 0)
 		return r;
 	while ((r = recording_next(recording, &event)) > 0) {
-		if (device && event.device != *device)
+		if (device && event->device != *device)
 			continue;
-		r = profile_add(profile, &event);
+		r = profile_add(profile, event);
 		if (r < 0)
 			return log_errno(r, "the recording cannot be read");
 	}

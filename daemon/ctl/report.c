@@ -323,7 +323,7 @@ static void add_stream(GString *out, const struct stream_head *h, const struct s
 	char *ended = chart_format(CHART_SECONDS, (MAX(h->last_used, origin) - origin) / 1e9);
 
 	markup_add(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%llu</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
-		   h->kind == SERIES_WRITE ? "write" : "read",
+		   h->kind == STREAM_WRITE ? "write" : "read",
 		   units_format_size(h->first * SECTOR, first),
 		   units_format_size(h->sectors * SECTOR, bytes), (unsigned long long)h->steps + 1,
 		   units_format_size(h->sectors * SECTOR / (h->steps + 1), average), began, ended);

@@ -483,23 +483,23 @@ static int add_event(struct combinations *c, const struct trace_event *e)
 /* Return: 0, -ENOTUNIQ if the recording is of several devices, or another negative errno. */
 static int run(struct combinations *c, const struct options *o, struct recording *recording)
 {
-	struct trace_event event;
+	const struct trace_event *event;
 	uint32_t first = 0;
 	int r;
 
 	while ((r = recording_next(recording, &event)) > 0) {
-		if (!is_request(&event))
+		if (!is_request(event))
 			continue;
-		if (o->has_device && event.device != o->device)
+		if (o->has_device && event->device != o->device)
 			continue;
 		if (!first)
-			first = event.device;
-		if (event.device != first)
+			first = event->device;
+		if (event->device != first)
 			return log_errno(ENOTUNIQ, "the recording is of %u:%u and %u:%u: choose with --device",
 					 trace_device_major(first), trace_device_minor(first),
-					 trace_device_major(event.device),
-					 trace_device_minor(event.device));
-		r = add_event(c, &event);
+					 trace_device_major(event->device),
+					 trace_device_minor(event->device));
+		r = add_event(c, event);
 		if (r < 0)
 			return r;
 	}

@@ -279,7 +279,7 @@ static void end_reading(const struct reader *reader, const char *label, uint64_t
 static int read_files(struct reader *reader, const struct recording_files *files)
 {
 	_cleanup_(recording_closep) struct recording *recording = NULL;
-	struct trace_event event;
+	const struct trace_event *event;
 	uint64_t lost;
 	char *label;
 	int r;
@@ -289,7 +289,7 @@ static int read_files(struct reader *reader, const struct recording_files *files
 		return r;
 	reader->only = reader->options->has_device ? &reader->options->device : NULL;
 	while ((r = recording_next(recording, &event)) > 0) {
-		r = read_event(reader, &event);
+		r = read_event(reader, event);
 		if (r < 0)
 			break;
 	}

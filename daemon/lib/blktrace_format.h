@@ -22,7 +22,8 @@ enum {
 	BLKTRACE_VERSION_2 = 8,
 };
 
-struct blktrace_record_v1 {
+/* Both are read where they lie: at any address, among bytes. */
+struct __attribute__((packed, may_alias)) blktrace_record_v1 {
 	uint32_t magic;
 	uint32_t sequence;
 	uint64_t time;
@@ -36,7 +37,7 @@ struct blktrace_record_v1 {
 	uint16_t pdu_len;
 };
 
-struct blktrace_record_v2 {
+struct __attribute__((packed, may_alias)) blktrace_record_v2 {
 	uint32_t magic;
 	uint32_t sequence;
 	uint64_t time;

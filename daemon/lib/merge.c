@@ -206,18 +206,18 @@ int merge_add(struct merge *m, void *source)
  * @m: the merge
  * @until: only if its time is no later than this. A live recording passes a
  *	moment that all CPUs have surely written up to, a file UINT64_MAX.
- * @ret: set when there is one; its text is valid until the next call
+ * @ret: set when there is one; valid until the next call
  *
  * A stream is read only as far as this needs, so what is later than @until
  * stays where it came from.
  *
  * Return: 1 if there was one, 0 if there is none now, or a negative errno.
  */
-int merge_next(struct merge *m, uint64_t until, struct trace_event *ret)
+int merge_next(struct merge *m, uint64_t until, const struct trace_event **ret)
 {
 	/*
 	 * The stream at the root gave its event out in the call before, and is
-	 * advanced only now, so that the event's text lived until here.
+	 * advanced only now, so that the event lived until here.
 	 */
 	int r = poll_waiting(m);
 
@@ -228,7 +228,7 @@ int merge_next(struct merge *m, uint64_t until, struct trace_event *ret)
 		return 0;
 	}
 
-	*ret = m->streams[m->heap[0]]->next;
+	*ret = &m->streams[m->heap[0]]->next;
 	m->waiting[m->n_waiting++] = m->heap[0];
 	heap_pop(m);
 	return 1;

@@ -25,7 +25,7 @@ struct merge;
 int merge_new(merge_fill_fn fill, struct merge **ret);
 struct merge *merge_free(struct merge *m);
 int merge_add(struct merge *m, void *source);
-int merge_next(struct merge *m, uint64_t until, struct trace_event *ret);
+int merge_next(struct merge *m, uint64_t until, const struct trace_event **ret);
 const struct trace_decoder *merge_decoder(const struct merge *m, size_t stream);
 
 #endif

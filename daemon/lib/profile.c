@@ -224,7 +224,8 @@ static void count_io(struct profile *p, struct device_profile *d, const struct t
 		d->meta_bytes += e->bytes;
 	}
 	count_size(d, e->bytes);
-	streams_add(&d->streams, e->time, kind, e->sector, io_end(e));
+	streams_add(&d->streams, e->time, kind == IO_WRITE ? STREAM_WRITE : STREAM_READ, e->sector,
+		    io_end(e));
 	ping_pong_add(&d->ping_pong, e->sector, io_end(e));
 }
 

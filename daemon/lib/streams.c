@@ -14,18 +14,33 @@ enum step {
 	STEP_STRIDE,
 };
 
-static enum step step_of(const struct stream_head *h, unsigned int kind, uint64_t start,
-			 uint64_t end)
+static enum step step_of(const struct stream_head *h, uint64_t start, uint64_t end)
 {
-	if (h->kind != kind)
-		return STEP_NEW;
 	if (start == h->end)
 		return STEP_UP;
 	if (end == h->start)
 		return STEP_DOWN;
-	/* Distances wrap, so that a stride downwards is an ordinary number too. */
-	if (h->stride != 0 && !h->left && start == h->run_start + h->stride)
+	if (start == h->next_run)
 		return STEP_STRIDE;
+	return STEP_NEW;
+}
+
+/* The stream that a request goes on with, and how. */
+static enum step find(struct stream_table *t, uint64_t start, uint64_t end,
+		      struct stream_head **ret)
+{
+	/* The one that was used last is the likeliest. */
+	unsigned int at = t->latest;
+
+	for (unsigned int i = 0; i < t->n; i++) {
+		enum step step = step_of(&t->heads[at], start, end);
+
+		if (step != STEP_NEW) {
+			*ret = &t->heads[at];
+			return step;
+		}
+		at = at + 1 < t->n ? at + 1 : 0;
+	}
 	return STEP_NEW;
 }
 
@@ -37,20 +52,21 @@ static uint64_t distance(uint64_t a, uint64_t b)
 /*
  * A request that goes on with nothing may be the second run of a strided stream.
  * Which one is not known; it is the nearest, if that is so. Being wrong costs
- * nothing: a third run at just this distance has to confirm it.
+ * nothing: a third run at just this distance has to confirm it. Distances wrap, so that
+ * a stride downwards is an ordinary number too.
  */
-static uint64_t possible_stride(const struct streams *s, unsigned int kind, uint64_t start)
+static uint64_t possible_stride(const struct stream_table *t, uint64_t start)
 {
-	const struct stream_head *nearest = NULL;
+	uint64_t stride = 0, nearest = UINT64_MAX;
 
-	for (unsigned int i = 0; i < s->n; i++) {
-		const struct stream_head *h = &s->heads[i];
+	for (unsigned int i = 0; i < t->n; i++) {
+		uint64_t run_start = t->heads[i].run_start;
+		uint64_t away = distance(run_start, start);
 
-		if (h->kind == kind && (!nearest || distance(h->run_start, start) <
-						    distance(nearest->run_start, start)))
-			nearest = h;
+		stride = away < nearest ? start - run_start : stride;
+		nearest = away < nearest ? away : nearest;
 	}
-	return nearest ? start - nearest->run_start : 0;
+	return stride;
 }
 
 /* Put it among the longest that are kept, if it is one. Return: how many are there then. */
@@ -69,24 +85,29 @@ static unsigned int keep(struct stream_head kept[static STREAMS_KEPT], unsigned 
 	return n;
 }
 
-static struct stream_head *head_to_reuse(struct streams *s)
+static struct stream_head *head_to_reuse(struct streams *s, struct stream_table *t)
 {
-	struct stream_head *oldest = &s->heads[0];
+	uint64_t last_used = UINT64_MAX;
+	unsigned int oldest = 0;
 
-	if (s->n < STREAMS_MAX)
-		return &s->heads[s->n++];
-	for (unsigned int i = 1; i < s->n; i++)
-		if (s->heads[i].last_used < oldest->last_used)
-			oldest = &s->heads[i];
-	s->n_kept = keep(s->kept, s->n_kept, oldest);
-	return oldest;
+	if (t->n < STREAMS_MAX)
+		return &t->heads[t->n++];
+	for (unsigned int i = 0; i < t->n; i++) {
+		uint64_t used = t->heads[i].last_used;
+
+		oldest = used < last_used ? i : oldest;
+		last_used = used < last_used ? used : last_used;
+	}
+	s->n_kept = keep(s->kept, s->n_kept, &t->heads[oldest]);
+	return &t->heads[oldest];
 }
 
 static struct stream_head *begin(struct streams *s, const struct stream_head *head)
 {
-	struct stream_head *h = head_to_reuse(s);
+	struct stream_head *h = head_to_reuse(s, &s->tables[head->kind]);
 
 	*h = *head;
+	h->next_run = h->stride ? h->run_start + h->stride : STREAMS_NOWHERE;
 	return h;
 }
 
@@ -94,8 +115,8 @@ static struct stream_head *begin(struct streams *s, const struct stream_head *he
 static void go_on(struct streams *s, struct stream_head *h)
 {
 	h->steps++;
-	if (h->left) {
-		h->left = false;
+	if (h->stride && h->next_run == STREAMS_NOWHERE) {
+		h->next_run = h->run_start + h->stride;
 		s->strides--;
 	}
 }
@@ -107,13 +128,13 @@ static struct stream_head *follow_stride(struct streams *s, struct stream_head *
 		.first = h->first,
 		.began = h->began,
 		.sectors = h->sectors,
-		.run_start = h->run_start + h->stride,
+		.run_start = h->next_run,
 		.stride = h->stride,
 		.steps = h->steps + 1,
 		.kind = h->kind,
 	};
 
-	h->left = true;
+	h->next_run = STREAMS_NOWHERE;
 	h->steps = 0;
 	h->sectors = 0;
 	return begin(s, &next);
@@ -123,23 +144,18 @@ static struct stream_head *follow_stride(struct streams *s, struct stream_head *
  * streams_add() - take a request in
  * @s: the device's streams
  * @time: when, in nanoseconds
- * @kind: read or write, as a number
+ * @kind: what it does
  * @start: first sector
  * @end: first sector behind it
  */
-void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t start, uint64_t end)
+void streams_add(struct streams *s, uint64_t time, enum stream_kind kind, uint64_t start,
+		 uint64_t end)
 {
-	enum step step = STEP_NEW;
+	struct stream_table *t = &s->tables[kind];
 	struct stream_head *h = NULL;
 
-	for (unsigned int i = 0; i < s->n && step == STEP_NEW; i++) {
-		/* The one that was used last is the likeliest. */
-		h = &s->heads[(s->latest + i) % s->n];
-		step = step_of(h, kind, start, end);
-	}
-
 	s->requests++;
-	switch (step) {
+	switch (find(t, start, end, &h)) {
 	case STEP_UP:
 		s->up++;
 		go_on(s, h);
@@ -157,7 +173,7 @@ void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t s
 			.first = start,
 			.began = time,
 			.run_start = start,
-			.stride = possible_stride(s, kind, start),
+			.stride = possible_stride(t, start),
 			.kind = kind,
 		});
 		break;
@@ -166,7 +182,7 @@ void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t s
 	h->end = end;
 	h->sectors += end - start;
 	h->last_used = time;
-	s->latest = h - s->heads;
+	t->latest = h - t->heads;
 }
 
 /**
@@ -181,8 +197,9 @@ unsigned int streams_longest(const struct streams *s, struct stream_head ret[sta
 	unsigned int n = s->n_kept;
 
 	memcpy(ret, s->kept, n * sizeof(*ret));
-	for (unsigned int i = 0; i < s->n; i++)
-		n = keep(ret, n, &s->heads[i]);
+	for (unsigned int kind = 0; kind < STREAM_KINDS; kind++)
+		for (unsigned int i = 0; i < s->tables[kind].n; i++)
+			n = keep(ret, n, &s->tables[kind].heads[i]);
 	return n;
 }
 
@@ -195,8 +212,11 @@ unsigned int streams_active(const struct streams *s, uint64_t since)
 {
 	unsigned int active = 0;
 
-	for (unsigned int i = 0; i < s->n; i++)
-		if (s->heads[i].steps >= CONFIRMED && s->heads[i].last_used >= since)
-			active++;
+	for (unsigned int kind = 0; kind < STREAM_KINDS; kind++)
+		for (unsigned int i = 0; i < s->tables[kind].n; i++) {
+			const struct stream_head *h = &s->tables[kind].heads[i];
+
+			active += h->steps >= CONFIRMED && h->last_used >= since;
+		}
 	return active;
 }

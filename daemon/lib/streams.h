@@ -9,9 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* At once, of reads and of writes each. */
 #define STREAMS_MAX	64
 /* Of those that are over, the longest. */
 #define STREAMS_KEPT	16
+
+#define STREAMS_NOWHERE	UINT64_MAX
+
+enum stream_kind {
+	STREAM_READ,
+	STREAM_WRITE,
+	STREAM_KINDS,
+};
 
 /**
  * struct stream_head - what is kept of one stream
@@ -22,10 +31,11 @@
  * @start: first sector of its last request
  * @end: first sector behind that
  * @stride: from the run before to this one; 0 if there was none
- * @left: its stride led to a new run, which has a head of its own
+ * @next_run: where its stride leads to; STREAMS_NOWHERE if it has none, or if the run there has
+ *	begun, and so a head of its own
  * @last_used: its last request, in nanoseconds
  * @steps: requests that went on with it
- * @kind: read or write; a stream is one or the other
+ * @kind: a stream is of one or the other
  */
 struct stream_head {
 	uint64_t first;
@@ -35,10 +45,22 @@ struct stream_head {
 	uint64_t start;
 	uint64_t end;
 	uint64_t stride;
-	bool left;
+	uint64_t next_run;
 	uint64_t last_used;
 	uint64_t steps;
-	unsigned int kind;
+	enum stream_kind kind;
+};
+
+/**
+ * struct stream_table - the streams of one kind
+ * @n: heads in use
+ * @latest: the one used last
+ * @heads: the least recently used is given up for a new one
+ */
+struct stream_table {
+	unsigned int n;
+	unsigned int latest;
+	struct stream_head heads[STREAMS_MAX];
 };
 
 /**
@@ -47,23 +69,20 @@ struct stream_head {
  * @up: of these, began where the last one of a stream ended
  * @down: ended where the last one began
  * @strides: began a run as far from a stream's last run as that was from the one before
- * @n: heads in use
- * @latest: the one used last
- * @heads: the least recently used is given up for a new one
+ * @tables: those that are going on
  * @n_kept: how many are in @kept
  * @kept: streams that were given up, the longest of them
  */
 struct streams {
 	uint64_t requests;
 	uint64_t up, down, strides;
-	unsigned int n;
-	unsigned int latest;
-	struct stream_head heads[STREAMS_MAX];
+	struct stream_table tables[STREAM_KINDS];
 	unsigned int n_kept;
 	struct stream_head kept[STREAMS_KEPT];
 };
 
-void streams_add(struct streams *s, uint64_t time, unsigned int kind, uint64_t start, uint64_t end);
+void streams_add(struct streams *s, uint64_t time, enum stream_kind kind, uint64_t start,
+		 uint64_t end);
 unsigned int streams_longest(const struct streams *s, struct stream_head ret[static STREAMS_KEPT]);
 unsigned int streams_active(const struct streams *s, uint64_t since);
 

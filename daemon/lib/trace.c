@@ -69,17 +69,15 @@ static uint64_t order64(bool swapped, uint64_t v)
 static void read_header(struct header *h, const unsigned char *bytes)
 {
 	if (h->version == BLKTRACE_VERSION_2) {
-		struct blktrace_record_v2 r;
+		const struct blktrace_record_v2 *r = (const void *)bytes;
 
-		memcpy(&r, bytes, sizeof(r));
-		READ_FIELDS(h, &r);
-		h->action = order64(h->swapped, r.action);
+		READ_FIELDS(h, r);
+		h->action = order64(h->swapped, r->action);
 	} else {
-		struct blktrace_record_v1 r;
+		const struct blktrace_record_v1 *r = (const void *)bytes;
 
-		memcpy(&r, bytes, sizeof(r));
-		READ_FIELDS(h, &r);
-		h->action = order32(h->swapped, r.action);
+		READ_FIELDS(h, r);
+		h->action = order32(h->swapped, r->action);
 	}
 }
 

@@ -355,11 +355,11 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 
 static int give_out(struct capture *c, uint64_t until, trace_event_fn take, void *data)
 {
-	struct trace_event event;
+	const struct trace_event *event;
 	int r;
 
 	while ((r = merge_next(c->merge, until, &event)) > 0) {
-		r = take(data, &event);
+		r = take(data, event);
 		if (r < 0)
 			break;
 	}

@@ -140,7 +140,7 @@ void take_recorded(const char *name, void (*take)(void *data, const struct trace
 		   void *data)
 {
 	struct memory_stream sources[2];
-	struct trace_event e;
+	const struct trace_event *e;
 	struct bytes b[2];
 	struct merge *m;
 
@@ -154,7 +154,7 @@ void take_recorded(const char *name, void (*take)(void *data, const struct trace
 		assert_int_equal(merge_add(m, &sources[cpu]), 0);
 	}
 	while (merge_next(m, UINT64_MAX, &e) > 0)
-		take(data, &e);
+		take(data, e);
 	merge_free(m);
 	free(b[0].data);
 	free(b[1].data);

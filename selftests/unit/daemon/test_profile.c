@@ -323,7 +323,24 @@ static void test_interleaved_streams(void **state)
 	}
 }
 
-/* A stride of single I/Os, up and down; and one beside a sequential stream. */
+/* As many readers as writers are followed: neither take the others' places. */
+static void test_readers_beside_writers(void **state)
+{
+	struct profile *p = new_profile();
+	struct profile_summary s;
+	uint64_t time = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 32; i++)
+		for (uint64_t n = 0; n < 128; n++)
+			add_io(p, time += MS / 8, n % 2 ? BLKTRACE_READ : BLKTRACE_WRITE,
+			       n * 256 * MIB + i * 64 * KIB, 64 * KIB);
+	s = summary_of(p);
+	assert_int_equal(s.access, ACCESS_SEQUENTIAL);
+	assert_int_equal(s.streams, 128);
+	profile_free(p);
+}
+
 /* The longest are kept when more streams came than are followed at a time. */
 static void test_longest_streams(void **state)
 {
@@ -708,6 +725,7 @@ int main(void)
 		cmocka_unit_test(test_random_is_random),
 		cmocka_unit_test(test_ping_pong),
 		cmocka_unit_test(test_interleaved_streams),
+		cmocka_unit_test(test_readers_beside_writers),
 		cmocka_unit_test(test_longest_streams),
 		cmocka_unit_test(test_strides),
 		cmocka_unit_test(test_reads_beside_writes),

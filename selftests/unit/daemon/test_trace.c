@@ -534,7 +534,7 @@ static void test_merge_order(void **state)
 	struct memory_stream sources[2] = { { &b[0], 0, 333 }, { &b[1], 0, 1000 } };
 	struct counts got = { .name = NULL };
 	uint64_t last = 0;
-	struct trace_event e;
+	const struct trace_event *e;
 	struct merge *m;
 	int r;
 
@@ -543,9 +543,9 @@ static void test_merge_order(void **state)
 	assert_int_equal(merge_add(m, &sources[0]), 0);
 	assert_int_equal(merge_add(m, &sources[1]), 0);
 	while ((r = merge_next(m, UINT64_MAX, &e)) > 0) {
-		assert_true(e.time >= last);
-		last = e.time;
-		count(&got, &e);
+		assert_true(e->time >= last);
+		last = e->time;
+		count(&got, e);
 	}
 	assert_int_equal(r, 0);
 	check_counts(&got, &recordings[3]);
@@ -576,7 +576,7 @@ static void test_merge_ties(void **state)
 	static const uint32_t expected[] = { 1, 11, 21, 2, 22, 12, 23 };
 	struct bytes b[3] = { { .len = 0 } };
 	struct memory_stream sources[3];
-	struct trace_event e;
+	const struct trace_event *e;
 	struct merge *m;
 
 	(void)state;
@@ -594,7 +594,7 @@ static void test_merge_ties(void **state)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(merge_next(m, UINT64_MAX, &e), 1);
-		assert_int_equal(e.pid, expected[i]);
+		assert_int_equal(e->pid, expected[i]);
 	}
 	assert_int_equal(merge_next(m, UINT64_MAX, &e), 0);
 	merge_free(m);
@@ -614,7 +614,7 @@ static void test_merge_live(void **state)
 {
 	struct bytes b[2] = { { .len = 0 } };
 	struct memory_stream sources[2] = { { &b[0], 0, SIZE_MAX }, { &b[1], 0, SIZE_MAX } };
-	struct trace_event e;
+	const struct trace_event *e;
 	struct merge *m;
 
 	(void)state;
@@ -627,15 +627,15 @@ static void test_merge_live(void **state)
 	put_record(&b[0], 10, 1);
 	put_record(&b[0], 150, 3);
 	assert_int_equal(merge_next(m, 100, &e), 1);
-	assert_int_equal(e.pid, 1);
+	assert_int_equal(e->pid, 1);
 	assert_int_equal(merge_next(m, 100, &e), 0);
 
 	/* The other CPU wakes up with something earlier. */
 	put_record(&b[1], 120, 2);
 	assert_int_equal(merge_next(m, 200, &e), 1);
-	assert_int_equal(e.pid, 2);
+	assert_int_equal(e->pid, 2);
 	assert_int_equal(merge_next(m, 200, &e), 1);
-	assert_int_equal(e.pid, 3);
+	assert_int_equal(e->pid, 3);
 	assert_int_equal(merge_next(m, 200, &e), 0);
 	merge_free(m);
 	free(b[0].data);
@@ -652,7 +652,7 @@ static ssize_t fill_fails(void *source, void *space, size_t room)
 
 static void test_merge_error(void **state)
 {
-	struct trace_event e;
+	const struct trace_event *e;
 	struct merge *m;
 
 	(void)state;
