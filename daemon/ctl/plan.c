@@ -196,6 +196,16 @@ static void print_workload(const struct tuning *t)
 	const struct profile_summary *s = &t->profile;
 	char average[UNITS_TEXT], peak[UNITS_TEXT], size[UNITS_TEXT];
 
+	if (profile_is_counted(s)) {
+		printf("Workload of %s: %llu reads, %llu writes in %.1f s, %s on average; %s on average, %s at the peak; confidence %.2f\n",
+		       t->device.node, (unsigned long long)s->reads, (unsigned long long)s->writes,
+		       s->duration / 1e9, units_format_size(s->size_average + 0.5, size),
+		       units_format_rate(s->average_rate, average),
+		       units_format_rate(s->peak_rate, peak), s->confidence);
+		printf("  from counters, as %s: which I/Os are waited for is not known; the access is %s\n",
+		       obstacle_reason(s->obstacle), profile_access_name(s->access));
+		return;
+	}
 	printf("Workload of %s: %llu reads, %llu writes in %.1f s, %s, typically %s; %s on average, %s at the peak; confidence %.2f\n",
 	       t->device.node, (unsigned long long)s->reads, (unsigned long long)s->writes,
 	       s->duration / 1e9, profile_access_name(s->access),

@@ -162,7 +162,7 @@ static double flush_p99(const struct subject *s)
 
 static double sequential(const struct subject *s)
 {
-	return known_if(s->profile.ios > 1, s->profile.sequential);
+	return known_if(s->profile.ios > 1 && s->profile.sequential >= 0, s->profile.sequential);
 }
 
 static double stripe_fill(const struct subject *s)
@@ -183,7 +183,7 @@ static double unaligned(const struct subject *s)
 
 static double pre_reads(const struct subject *s)
 {
-	return s->profile.rmw + s->profile.rcw;
+	return known_if(!profile_is_counted(&s->profile), s->profile.rmw + s->profile.rcw);
 }
 
 static const struct measure measures[] = {

@@ -35,6 +35,11 @@ static void add_sizes(const struct rows *rows, const struct profile_summary *s)
 {
 	char size[UNITS_TEXT], least[UNITS_TEXT], most[UNITS_TEXT], average[UNITS_TEXT];
 
+	if (profile_is_counted(s)) {
+		add_row(rows, "I/O size", "%s on average",
+			units_format_size(s->size_average + 0.5, average));
+		return;
+	}
 	add_row(rows, "I/O size", "typically %s (%.0f %%), %s on average, %s to %s",
 		units_format_size(s->size_mode, size), s->size_mode_share * 100,
 		units_format_size(s->size_average + 0.5, average),
@@ -54,6 +59,10 @@ static void add_access(const struct rows *rows, const struct profile_summary *s)
 {
 	static const char * const directions[] = { " down", "", " up" };
 
+	if (profile_is_counted(s)) {
+		add_row(rows, "access pattern", "%s", profile_access_name(s->access));
+		return;
+	}
 	add_row(rows, "access pattern", "%s%s (%.0f %% sequential, %.0f %% strided, %.0f %% random), %u %s at once",
 		profile_access_name(s->access), directions[s->direction + 1], s->sequential * 100,
 		s->strided * 100, s->random * 100, s->streams,
@@ -92,15 +101,22 @@ void describe_profile(const struct profile_summary *s, describe_fn add, void *da
 	add_row(rows, "recorded", "%llu reads, %llu writes, %llu flushes, %llu discards in %.3f s",
 		(unsigned long long)s->reads, (unsigned long long)s->writes,
 		(unsigned long long)s->flushes, (unsigned long long)s->discards, s->duration / 1e9);
-	add_row(rows, "data or attribute", "%s intensive (%.0f %% of the I/Os are metadata)",
-		profile_content_name(s->content), s->meta_ios * 100);
+	if (profile_is_counted(s))
+		add_row(rows, "source", "counters, as %s", obstacle_reason(s->obstacle));
+	if (s->meta_ios >= 0)
+		add_row(rows, "data or attribute", "%s intensive (%.0f %% of the I/Os are metadata)",
+			profile_content_name(s->content), s->meta_ios * 100);
 	add_access(rows, s);
 	add_zones(rows, s);
 	add_bandwidth(rows, s);
 	add_sizes(rows, s);
-	add_row(rows, "latency", "%s (%.0f %% are waited for; flushes for each write: %.2f; FUA: %.0f %%)",
-		s->latency_sensitive ? "sensitive" : "not sensitive", s->sync * 100, s->flush,
-		s->fua * 100);
+	if (s->sync < 0)
+		add_row(rows, "latency", "flushes for each write: %.2f; FUA: %.0f %%", s->flush,
+			s->fua * 100);
+	else
+		add_row(rows, "latency", "%s (%.0f %% are waited for; flushes for each write: %.2f; FUA: %.0f %%)",
+			s->latency_sensitive ? "sensitive" : "not sensitive", s->sync * 100,
+			s->flush, s->fua * 100);
 	add_latency(rows, "  read", &s->read_latency);
 	add_latency(rows, "  write", &s->write_latency);
 	add_latency(rows, "  flush", &s->flush_latency);

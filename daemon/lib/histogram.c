@@ -26,6 +26,15 @@ static uint64_t largest_in(unsigned int bucket)
 }
 
 /**
+ * histogram_lower() - the smallest number that a bucket holds
+ * @bucket: below HISTOGRAM_BUCKETS
+ */
+uint64_t histogram_lower(unsigned int bucket)
+{
+	return bucket ? largest_in(bucket - 1) + 1 : 0;
+}
+
+/**
  * histogram_add() - count a number
  * @h: the histogram; all zero at first
  * @value: the number

@@ -15,6 +15,7 @@ struct histogram {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
 };
 
+uint64_t histogram_lower(unsigned int bucket);
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *h, const struct histogram *other);
 uint64_t histogram_percentile(const struct histogram *h, unsigned int percent);

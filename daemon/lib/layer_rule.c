@@ -149,6 +149,11 @@ static void plan_read_ahead(struct plan *plan, const struct profile_summary *pro
 	char size[UNITS_TEXT], width[UNITS_TEXT];
 	uint64_t bytes = cluster > 2 * stripe ? cluster : 2 * stripe;
 
+	if (profile->reads >= RULE_LEAST_IOS && profile->access == ACCESS_UNKNOWN &&
+	    profile_is_counted(profile)) {
+		plan_sum(&plan->sum, "read_ahead_kb is left as it is: counters do not tell whether these reads are random");
+		return;
+	}
 	if (profile->reads < RULE_LEAST_IOS || profile->access == ACCESS_UNKNOWN) {
 		plan_sum(&plan->sum, "read_ahead_kb is left as it is: %llu reads say nothing (at least %d)",
 			 (unsigned long long)profile->reads, RULE_LEAST_IOS);
@@ -197,6 +202,10 @@ static void plan_dirty(struct plan *plan, const struct profile_summary *profile,
 
 	if (current->dirty_bytes == 0 || profile->writes < RULE_LEAST_IOS)
 		return;
+	if (profile->sync < 0) {
+		plan_sum(&plan->sum, "max_ratio is left as it is: counters do not tell which I/Os are waited for");
+		return;
+	}
 	if (!profile->latency_sensitive) {
 		plan_sum(&plan->sum,
 			 "max_ratio is left as it is: %.0f %% of the I/Os are waited for, under a half, so the page cache may keep the rest",

@@ -252,7 +252,7 @@ static void put_p99(FILE *f, const struct family *family, const struct metrics_d
 
 static void put_access(FILE *f, const struct family *family, const struct metrics_device *d)
 {
-	if (!d->watch.has_profile)
+	if (!d->watch.has_profile || d->watch.profile.sequential < 0)
 		return;
 	put_sample(f, family->name, d, "access", "sequential", d->watch.profile.sequential);
 	put_sample(f, family->name, d, "access", "strided", d->watch.profile.strided);

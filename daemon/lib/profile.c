@@ -453,12 +453,19 @@ static void summarise_sizes(const struct device_profile *d, struct profile_summa
 	ret->size_max = d->size_max;
 }
 
-static double confidence_of(const struct profile *p, const struct profile_summary *s)
+/**
+ * profile_confidence() - how far so much of a workload can be trusted
+ * @ios: reads and writes
+ * @duration: nanoseconds
+ *
+ * Return: 0 to 1.
+ */
+double profile_confidence(uint64_t ios, uint64_t duration)
 {
-	double enough_ios = s->ios < ENOUGH_IOS ? share(s->ios, ENOUGH_IOS) : 1;
-	double enough_time = s->duration < ENOUGH_NS ? share(s->duration, ENOUGH_NS) : 1;
+	double enough_ios = ios < ENOUGH_IOS ? share(ios, ENOUGH_IOS) : 1;
+	double enough_time = duration < ENOUGH_NS ? share(duration, ENOUGH_NS) : 1;
 
-	return enough_ios * enough_time * share(s->events, s->events + p->lost);
+	return enough_ios * enough_time;
 }
 
 /**
@@ -509,7 +516,8 @@ void profile_summarise(const struct profile *p, unsigned int index, struct profi
 	summarise_access(&d->streams, ret);
 	summarise_rates(d, ret);
 	summarise_sizes(d, ret);
-	ret->confidence = confidence_of(p, ret);
+	ret->confidence = profile_confidence(ret->ios, ret->duration) *
+			  share(ret->events, ret->events + p->lost);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "obstacle.h"
 #include "ping_pong.h"
 #include "streams.h"
 #include "trace.h"
@@ -61,6 +62,9 @@ struct profile_latency {
 /**
  * struct profile_summary - what is known of a device's workload
  * @device: major << 20 | minor
+ * @obstacle: why it is from counters, and not from a trace: shares that are not known are
+ *	negative then, and sizes but the average, streams, zones, errors and md's
+ *	pre-reads are not known
  * @events: records about it
  * @ios: reads and writes that came
  * @reads: of these
@@ -110,6 +114,7 @@ struct profile_latency {
  */
 struct profile_summary {
 	uint32_t device;
+	enum obstacle obstacle;
 	uint64_t events;
 	uint64_t ios, reads, writes, flushes, discards;
 	uint64_t completed, partial_completions, never_completed, errors;
@@ -149,6 +154,12 @@ static inline bool profile_is_ping_pong(const struct profile_summary *s)
 	return s->returns >= PING_PONG_SHARE;
 }
 
+/* From counters: see @obstacle of struct profile_summary. */
+static inline bool profile_is_counted(const struct profile_summary *s)
+{
+	return s->obstacle != OBSTACLE_NONE;
+}
+
 /**
  * struct profile_options - how to look at it
  * @stripe_bytes: stripe width; 0 if there is none
@@ -171,6 +182,7 @@ void profile_summarise(const struct profile *p, unsigned int index, struct profi
 unsigned int profile_streams(const struct profile *p, uint32_t device,
 			     struct stream_head ret[static STREAMS_KEPT]);
 bool profile_find(const struct profile *p, uint32_t device, struct profile_summary *ret);
+double profile_confidence(uint64_t ios, uint64_t duration);
 double profile_in_flight(const struct profile *p, uint32_t device);
 
 const char *profile_access_name(enum profile_access access);

@@ -54,6 +54,12 @@ static void add_share(struct json_object *object, const char *key, double value)
 	json_object_object_add(object, key, json_object_new_double_s(value, text));
 }
 
+/* What is not known is null. */
+static void add_known(struct json_object *object, const char *key, uint64_t value, bool known)
+{
+	json_object_object_add(object, key, known ? json_object_new_uint64(value) : NULL);
+}
+
 static void add_seconds(struct json_object *object, const char *key, uint64_t ns)
 {
 	char text[32];
@@ -63,9 +69,14 @@ static void add_seconds(struct json_object *object, const char *key, uint64_t ns
 	json_object_object_add(object, key, json_object_new_double_s(ns / 1e9, text));
 }
 
-static struct json_object *latency(const struct profile_latency *l)
+/* Of counters, what none of the I/Os was in is not known. */
+static struct json_object *latency(const struct profile_latency *l, bool counted)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o;
+
+	if (counted && l->n == 0)
+		return NULL;
+	o = json_object_new_object();
 
 	render_add_number(o, "count", l->n);
 	render_add_number(o, "p50_ns", l->p50);
@@ -85,18 +96,20 @@ static struct json_object *content(const struct profile_summary *s)
 
 static struct json_object *access_pattern(const struct profile_summary *s)
 {
+	bool traced = !profile_is_counted(s);
 	struct json_object *o = json_object_new_object();
 
 	render_add_text(o, "pattern", profile_access_name(s->access));
-	json_object_object_add(o, "direction", json_object_new_int(s->direction));
+	json_object_object_add(o, "direction", traced ? json_object_new_int(s->direction) : NULL);
 	add_share(o, "sequential", s->sequential);
 	add_share(o, "strided", s->strided);
 	add_share(o, "random", s->random);
-	render_add_number(o, "streams", s->streams);
-	add_flag(o, "ping_pong", profile_is_ping_pong(s));
+	add_known(o, "streams", s->streams, traced);
+	json_object_object_add(o, "ping_pong",
+			       traced ? json_object_new_boolean(profile_is_ping_pong(s)) : NULL);
 	add_share(o, "returns", s->returns);
-	render_add_number(o, "low_zone", s->low_zone);
-	render_add_number(o, "high_zone", s->high_zone);
+	add_known(o, "low_zone", s->low_zone, traced);
+	add_known(o, "high_zone", s->high_zone, traced);
 	return o;
 }
 
@@ -115,12 +128,13 @@ static struct json_object *io_size(const struct profile_summary *s)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *histogram = json_object_new_array();
+	bool traced = !profile_is_counted(s);
 
-	render_add_number(o, "typical", s->size_mode);
+	add_known(o, "typical", s->size_mode, traced);
 	add_share(o, "typical_share", s->size_mode_share);
 	render_add_number(o, "average", s->size_average + 0.5);
-	render_add_number(o, "min", s->size_min);
-	render_add_number(o, "max", s->size_max);
+	add_known(o, "min", s->size_min, traced);
+	add_known(o, "max", s->size_max, traced);
 	for (unsigned int i = 0; i < PROFILE_SIZE_CLASSES; i++) {
 		struct json_object *class;
 
@@ -138,15 +152,17 @@ static struct json_object *io_size(const struct profile_summary *s)
 static struct json_object *latency_sensitivity(const struct profile_summary *s)
 {
 	struct json_object *o = json_object_new_object();
+	bool counted = profile_is_counted(s);
 
-	add_flag(o, "sensitive", s->latency_sensitive);
+	json_object_object_add(o, "sensitive",
+			       s->sync < 0 ? NULL : json_object_new_boolean(s->latency_sensitive));
 	add_share(o, "waited_for", s->sync);
 	add_share(o, "fua", s->fua);
 	add_share(o, "flushes_per_write", s->flush);
 	render_add_text(o, "from", s->by_request ? "issue" : "queue");
-	json_object_object_add(o, "read", latency(&s->read_latency));
-	json_object_object_add(o, "write", latency(&s->write_latency));
-	json_object_object_add(o, "flush", latency(&s->flush_latency));
+	json_object_object_add(o, "read", latency(&s->read_latency, counted));
+	json_object_object_add(o, "write", latency(&s->write_latency, counted));
+	json_object_object_add(o, "flush", latency(&s->flush_latency, counted));
 	return o;
 }
 
@@ -157,11 +173,14 @@ static struct json_object *latency_sensitivity(const struct profile_summary *s)
 struct json_object *render_profile(const struct profile_summary *s)
 {
 	struct json_object *o = json_object_new_object();
+	bool traced = !profile_is_counted(s);
 	char device[32];
 
 	snprintf(device, sizeof(device), "%u:%u", trace_device_major(s->device),
 		 trace_device_minor(s->device));
 	render_add_text(o, "device", device);
+	render_add_text(o, "source", traced ? "trace" : "counters");
+	render_add_text(o, "obstacle", traced ? NULL : obstacle_name(s->obstacle));
 	add_seconds(o, "seconds", s->duration);
 	render_add_number(o, "events", s->events);
 	render_add_number(o, "ios", s->ios);
@@ -170,17 +189,17 @@ struct json_object *render_profile(const struct profile_summary *s)
 	render_add_number(o, "flushes", s->flushes);
 	render_add_number(o, "discards", s->discards);
 	render_add_number(o, "completed", s->completed);
-	render_add_number(o, "partial_completions", s->partial_completions);
-	render_add_number(o, "never_completed", s->never_completed);
-	render_add_number(o, "errors", s->errors);
+	add_known(o, "partial_completions", s->partial_completions, traced);
+	add_known(o, "never_completed", s->never_completed, traced);
+	add_known(o, "errors", s->errors, traced);
 	json_object_object_add(o, "content", content(s));
 	json_object_object_add(o, "access", access_pattern(s));
 	json_object_object_add(o, "bandwidth", bandwidth(s));
 	json_object_object_add(o, "io_size", io_size(s));
 	json_object_object_add(o, "latency", latency_sensitivity(s));
 	add_share(o, "unaligned_writes", s->unaligned);
-	render_add_number(o, "raid5_rmw", s->rmw);
-	render_add_number(o, "raid5_rcw", s->rcw);
+	add_known(o, "raid5_rmw", s->rmw, traced);
+	add_known(o, "raid5_rcw", s->rcw, traced);
 	add_share(o, "confidence", s->confidence);
 	return o;
 }

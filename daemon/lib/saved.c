@@ -16,15 +16,26 @@ static uint64_t number(const struct fields *f, const char *key)
 	return fields_number(f, key, NUMBER_MAX);
 }
 
+/* What is not known, as counters do not tell it, is null. */
+static uint64_t known(const struct fields *f, const char *key, const struct profile_summary *s)
+{
+	return profile_is_counted(s) ? 0 : number(f, key);
+}
+
 static double share(const struct fields *f, const char *key)
 {
 	return fields_share(f, key, 1);
 }
 
-static struct profile_latency latency(const struct fields *f, const char *key)
+static struct profile_latency latency(const struct fields *f, const char *key,
+				      const struct profile_summary *s)
 {
-	const struct fields l = fields_object(f, key);
+	struct json_object *value;
+	struct fields l;
 
+	if (profile_is_counted(s) && json_object_object_get_ex(f->object, key, &value) && !value)
+		return (struct profile_latency) { .n = 0 };
+	l = fields_object(f, key);
 	return (struct profile_latency) {
 		.n = number(&l, "count"),
 		.p50 = number(&l, "p50_ns"),
@@ -39,6 +50,22 @@ static void read_device(const struct fields *f, struct profile_summary *s)
 	fields_text(f, "device", text, sizeof(text));
 	if (!trace_device_parse(text, &s->device))
 		fields_refuse(f, "\"device\" is '%s', and no pair of numbers as 254:0", text);
+}
+
+/* What was saved by an earlier version is from a trace. */
+static void read_source(const struct fields *f, struct profile_summary *s)
+{
+	static const char * const sources[] = { "trace", "counters" };
+	const char *names[OBSTACLES];
+
+	if (f->why[0] || !json_object_object_get_ex(f->object, "source", NULL) ||
+	    fields_choice(f, "source", sources, ARRAY_SIZE(sources)) == 0)
+		return;
+	for (unsigned int i = 0; i < OBSTACLES; i++)
+		names[i] = obstacle_name(i);
+	s->obstacle = fields_choice(f, "obstacle", names, OBSTACLES);
+	if (!profile_is_counted(s))
+		fields_refuse(f, "\"source\" is 'counters', and \"obstacle\" does not say why");
 }
 
 static void read_content(const struct fields *f, struct profile_summary *s)
@@ -63,6 +90,8 @@ static void read_access(const struct fields *f, struct profile_summary *s)
 	s->sequential = share(f, "sequential");
 	s->strided = share(f, "strided");
 	s->random = share(f, "random");
+	if (profile_is_counted(s))
+		return;
 	s->streams = fields_number(f, "streams", UINT32_MAX);
 	if (json_object_object_get_ex(f->object, "direction", &direction))
 		s->direction = json_object_get_int(direction);
@@ -76,8 +105,8 @@ static void read_zones(const struct fields *f, struct profile_summary *s)
 	if (f->why[0] || !json_object_object_get_ex(f->object, "returns", NULL))
 		return;
 	s->returns = share(f, "returns");
-	s->low_zone = number(f, "low_zone");
-	s->high_zone = number(f, "high_zone");
+	s->low_zone = known(f, "low_zone", s);
+	s->high_zone = known(f, "high_zone", s);
 }
 
 static void read_bandwidth(const struct fields *f, struct profile_summary *s)
@@ -104,11 +133,11 @@ static void read_sizes(const struct fields *f, struct profile_summary *s)
 {
 	struct json_object *histogram = fields_list(f, "histogram", PROFILE_SIZE_CLASSES);
 
-	s->size_mode = number(f, "typical");
+	s->size_mode = known(f, "typical", s);
 	s->size_mode_share = share(f, "typical_share");
 	s->size_average = number(f, "average");
-	s->size_min = number(f, "min");
-	s->size_max = number(f, "max");
+	s->size_min = known(f, "min", s);
+	s->size_max = known(f, "max", s);
 	for (size_t i = 0; histogram && i < json_object_array_length(histogram); i++)
 		read_class(&(struct fields) { json_object_array_get_idx(histogram, i), f->why }, s);
 }
@@ -117,14 +146,15 @@ static void read_latency(const struct fields *f, struct profile_summary *s)
 {
 	static const char * const from[] = { "queue", "issue" };
 
-	s->latency_sensitive = fields_flag(f, "sensitive");
 	s->sync = share(f, "waited_for");
+	if (s->sync >= 0)
+		s->latency_sensitive = fields_flag(f, "sensitive");
 	s->fua = share(f, "fua");
 	s->flush = fields_share(f, "flushes_per_write", 1e18);
 	s->by_request = fields_choice(f, "from", from, ARRAY_SIZE(from));
-	s->read_latency = latency(f, "read");
-	s->write_latency = latency(f, "write");
-	s->flush_latency = latency(f, "flush");
+	s->read_latency = latency(f, "read", s);
+	s->write_latency = latency(f, "write", s);
+	s->flush_latency = latency(f, "flush", s);
 }
 
 static void read_summary(const struct fields *f, struct profile_summary *s)
@@ -136,6 +166,7 @@ static void read_summary(const struct fields *f, struct profile_summary *s)
 	const struct fields times = fields_object(f, "latency");
 
 	read_device(f, s);
+	read_source(f, s);
 	s->duration = fields_share(f, "seconds", 1e9) * 1e9 + 0.5;
 	s->events = number(f, "events");
 	s->ios = number(f, "ios");
@@ -144,9 +175,9 @@ static void read_summary(const struct fields *f, struct profile_summary *s)
 	s->flushes = number(f, "flushes");
 	s->discards = number(f, "discards");
 	s->completed = number(f, "completed");
-	s->partial_completions = number(f, "partial_completions");
-	s->never_completed = number(f, "never_completed");
-	s->errors = number(f, "errors");
+	s->partial_completions = known(f, "partial_completions", s);
+	s->never_completed = known(f, "never_completed", s);
+	s->errors = known(f, "errors", s);
 	read_content(&content, s);
 	read_access(&access, s);
 	read_zones(&access, s);
@@ -154,8 +185,8 @@ static void read_summary(const struct fields *f, struct profile_summary *s)
 	read_sizes(&sizes, s);
 	read_latency(&times, s);
 	s->unaligned = share(f, "unaligned_writes");
-	s->rmw = number(f, "raid5_rmw");
-	s->rcw = number(f, "raid5_rcw");
+	s->rmw = known(f, "raid5_rmw", s);
+	s->rcw = known(f, "raid5_rcw", s);
 	s->confidence = share(f, "confidence");
 }
 

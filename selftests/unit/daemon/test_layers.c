@@ -409,6 +409,32 @@ static void test_names(void **state)
 			fail_msg("%s", bad[i]);
 }
 
+/* From counters: what is not known is left alone, and what is known counts as from a trace. */
+static void test_counted(void **state)
+{
+	struct profile_summary profile = sequential(150 * MIB), traced = profile;
+	const struct layer_settings layers = any_settings();
+	struct plan plan, plan_traced;
+
+	(void)state;
+	profile.obstacle = OBSTACLE_NO_DEBUGFS;
+	profile.access = ACCESS_UNKNOWN;
+	profile.sequential = profile.strided = profile.random = profile.sync = -1;
+	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
+	plan_traced = plan_all(&traced, &raid5_of_5, NULL, 0, &layers);
+	assert_int_equal(new_of(&plan, "cluster_bytes"), new_of(&plan_traced, "cluster_bytes"));
+	assert_int_equal(new_of(&plan, "md0/stripe_cache_size"),
+			 new_of(&plan_traced, "md0/stripe_cache_size"));
+	assert_null(item(&plan, "read_ahead_kb"));
+	assert_true(sum_says(&plan, "read_ahead_kb is left as it is: counters do not tell"));
+	assert_null(item(&plan, "max_ratio"));
+	assert_true(sum_says(&plan, "max_ratio is left as it is: counters do not tell"));
+
+	profile.access = ACCESS_SEQUENTIAL;
+	plan = plan_all(&profile, &raid5_of_5, NULL, 0, &layers);
+	assert_int_equal(new_of(&plan, "read_ahead_kb"), 768);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -420,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_stripe_cache),
 		cmocka_unit_test(test_read_ahead),
 		cmocka_unit_test(test_dirty),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_kept_read_ahead),
 		cmocka_unit_test(test_names),

@@ -114,6 +114,57 @@ static void test_without_zones(void **state)
 	free(saved);
 }
 
+/* From counters: what is not known is null, and stays so. */
+static void test_counted(void **state)
+{
+	struct saved *saved = calloc(1, sizeof(*saved)), *again = calloc(1, sizeof(*again));
+	char why[FIELDS_WHY], *text, *second;
+
+	(void)state;
+	assert_true(saved && again);
+	saved->n = 1;
+	saved->devices[0] = (struct profile_summary) {
+		.device = 9 << 20, .obstacle = OBSTACLE_LOCKED_DOWN, .ios = 40, .writes = 40,
+		.completed = 40, .size_average = 65536, .size_mode_share = -1, .meta_ios = -1,
+		.meta_bytes = -1, .sequential = -1, .strided = -1, .random = -1, .returns = -1,
+		.sync = -1, .unaligned = -1, .write_latency = { .n = 40, .p50 = 7, .p99 = 9 },
+		.confidence = 0.5,
+	};
+	text = text_of(saved);
+	assert_non_null(strstr(text, "\"source\": \"counters\""));
+	assert_non_null(strstr(text, "\"obstacle\": \"locked-down\""));
+	for (size_t i = 0; i < 4; i++) {
+		static const char * const unknown[] = {
+			"\"streams\": null", "\"read\": null", "\"sensitive\": null",
+			"\"raid5_rmw\": null",
+		};
+
+		assert_non_null(strstr(text, unknown[i]));
+	}
+	if (saved_parse(text, strlen(text), again, why) < 0)
+		fail_msg("%s", why);
+	assert_int_equal(again->devices[0].obstacle, OBSTACLE_LOCKED_DOWN);
+	assert_int_equal(again->devices[0].write_latency.p99, 9);
+	assert_int_equal(again->devices[0].read_latency.n, 0);
+	assert_true(again->devices[0].sync < 0 && again->devices[0].sequential < 0);
+	second = text_of(again);
+	assert_string_equal(text, second);
+	free(second);
+
+	/* Of a trace null is no number, and counters have a reason. */
+	memcpy(strstr(text, "\"counters\""), "\"trace\"   ", 10);
+	assert_int_equal(saved_parse(text, strlen(text), again, why), -EBADMSG);
+	free(text);
+	saved->devices[0].obstacle = OBSTACLE_BUSY;
+	text = text_of(saved);
+	memcpy(strstr(text, "\"busy\""), "\"none\"", 6);
+	assert_int_equal(saved_parse(text, strlen(text), again, why), -EBADMSG);
+	assert_non_null(strstr(why, "\"obstacle\""));
+	free(text);
+	free(again);
+	free(saved);
+}
+
 static void test_cut_and_changed(void **state)
 {
 	struct saved *saved = two_devices(), *again = calloc(1, sizeof(*again));
@@ -144,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_without_zones),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_cut_and_changed),
 	};
 
