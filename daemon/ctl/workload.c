@@ -100,20 +100,16 @@ static int choose(const struct workload *w, const struct tuning *t, const struct
 	return 0;
 }
 
-static int take_event(void *profile, const struct trace_event *event)
+static int record_now(const struct workload *w, const struct tuning *t, struct saved *ret)
 {
-	return profile_add(profile, event);
-}
+	struct recorded recorded;
+	int r = record_workload(t, w->record_folder, w->seconds, &recorded);
 
-static int record_now(const struct workload *w, const struct tuning *t, struct profile *profile)
-{
-	uint64_t lost;
-	int r;
-
-	r = record(&t->device, w->record_folder, w->seconds, take_event, profile, &lost);
-	if (r == 0)
-		profile_add_lost(profile, lost);
-	return r;
+	if (r < 0)
+		return r;
+	ret->n = recorded.any;
+	ret->devices[0] = recorded.profile;
+	return 0;
 }
 
 static void summarise(const struct profile *profile, struct saved *ret)
@@ -123,15 +119,26 @@ static void summarise(const struct profile *profile, struct saved *ret)
 		profile_summarise(profile, i, &ret->devices[i]);
 }
 
-static int read_recordings(const struct workload *w, struct profile *profile)
+static int read_recordings(const struct workload *w, const struct tuning *t, struct saved *ret)
 {
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct profile_options options;
 	bool sound;
 	int r;
 
+	r = tuning_profile_options(t, &options);
+	if (r < 0)
+		return r;
+	r = profile_new(&options, &profile);
+	if (r < 0)
+		return log_errno(r, "%s", t->device.node);
 	r = recording_profile(w->files, w->n_files, NULL, profile, &sound);
-	if (r == 0 && !sound)
+	if (r < 0)
+		return r;
+	if (!sound)
 		return log_errno(EBADMSG, "nothing is decided from a damaged recording");
-	return r;
+	summarise(profile, ret);
+	return 0;
 }
 
 static int parse_saved(const char *name, const char *text, size_t len, struct saved *ret)
@@ -197,31 +204,21 @@ static int save_last(const struct tuning *t, const char *state_folder, const str
 int workload_profile(const struct workload *w, const struct tuning *t, const char *state_folder,
 		     struct profile_summary *ret)
 {
-	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_free_ struct saved *saved = calloc(1, sizeof(*saved));
-	struct profile_options options;
 	int r;
 
 	if (!saved)
 		return log_errno(ENOMEM, "%s", t->device.node);
-	if (w->profile) {
+	if (w->profile)
 		r = read_profile_file(w->profile, saved);
-		return r < 0 ? r : choose(w, t, saved, ret);
-	}
-	if (!w->n_files && !w->seconds) {
+	else if (w->n_files)
+		r = read_recordings(w, t, saved);
+	else if (w->seconds)
+		r = record_now(w, t, saved);
+	else
 		r = read_last(t, state_folder, saved);
-		return r < 0 ? r : choose(w, t, saved, ret);
-	}
-	r = tuning_profile_options(t, &options);
 	if (r < 0)
 		return r;
-	r = profile_new(&options, &profile);
-	if (r < 0)
-		return log_errno(r, "%s", t->device.node);
-	r = w->n_files ? read_recordings(w, profile) : record_now(w, t, profile);
-	if (r < 0)
-		return r;
-	summarise(profile, saved);
 	r = choose(w, t, saved, ret);
 	return r == 0 && w->seconds ? save_last(t, state_folder, saved) : r;
 }

@@ -98,16 +98,11 @@ static ssize_t fill_from_relay(void *source, void *space, size_t room)
 	return n;
 }
 
-static int check_debugfs(void)
+static bool has_debugfs(void)
 {
 	struct statfs fs;
 
-	if (statfs(DEBUGFS, &fs) < 0)
-		return log_errno(errno, DEBUGFS);
-	if ((unsigned long)fs.f_type != DEBUGFS_MAGIC)
-		return log_errno(ENODEV, "debugfs is not mounted, try: mount -t debugfs debugfs "
-				 DEBUGFS);
-	return 0;
+	return statfs(DEBUGFS, &fs) == 0 && (unsigned long)fs.f_type == DEBUGFS_MAGIC;
 }
 
 static int set_up_v1(struct capture *c)
@@ -163,7 +158,8 @@ static bool is_stale(const struct capture *c)
 	return owner == getpid() || (kill(owner, 0) < 0 && errno == ESRCH);
 }
 
-static int set_up(struct capture *c)
+/* Return: 0 or a negative errno, which has been logged unless it is an obstacle. */
+static int set_up(struct capture *c, enum obstacle *obstacle)
 {
 	int r;
 
@@ -181,12 +177,11 @@ static int set_up(struct capture *c)
 	case 0:
 		return 0;
 	case -EBUSY:
-		return log_errno(r, "%s is traced by somebody else (blktrace, ftrace or " DEBUGFS
-				 "/block); nothing was touched, try again when that has ended",
-				 c->node);
+		*obstacle = OBSTACLE_BUSY;
+		return r;
 	case -ENOTTY:
-		return log_errno(r, "%s cannot be traced: this kernel has no CONFIG_BLK_DEV_IO_TRACE",
-				 c->node);
+		*obstacle = OBSTACLE_NO_BLKTRACE;
+		return r;
 	default:
 		return log_errno(r, "%s cannot be traced", c->node);
 	}
@@ -233,7 +228,7 @@ static int add_relay(struct capture *c, unsigned int cpu, int fd, const char *re
 }
 
 /* There is a file for each CPU that is there; their numbers may have gaps. */
-static int open_relays(struct capture *c, const char *record_folder)
+static int open_relays(struct capture *c, const char *record_folder, enum obstacle *obstacle)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -245,9 +240,10 @@ static int open_relays(struct capture *c, const char *record_folder)
 		fd = open_debugfs(c, file);
 		if (fd == -ENOENT)
 			continue;
-		if (fd == -EPERM)
-			return log_errno(fd, DEBUGFS "/block/%s/%s: the kernel is locked down (Secure Boot?), which forbids tracing",
-					 c->name, file);
+		if (fd == -EPERM) {
+			*obstacle = OBSTACLE_LOCKED_DOWN;
+			return fd;
+		}
 		if (fd < 0)
 			return log_errno(fd, DEBUGFS "/block/%s/%s", c->name, file);
 		r = add_relay(c, cpu, fd, record_folder);
@@ -308,18 +304,21 @@ static void tear_down(struct capture *c)
  * @node: its device node
  * @record_folder: where to keep the raw records too, as blktrace does; or NULL
  * @ret: the capture
+ * @ret_obstacle: what is in the way of a trace of this device now; OBSTACLE_NONE if nothing is
  *
- * Return: 0 or a negative errno, which has been logged: -EBUSY if somebody else
- * traces the device.
+ * Return: 0 or a negative errno, which has been logged unless there is an obstacle.
  */
-int capture_start(const char *node, const char *record_folder, struct capture **ret)
+int capture_start(const char *node, const char *record_folder, struct capture **ret,
+		  enum obstacle *ret_obstacle)
 {
 	struct capture *c;
 	int r;
 
-	r = check_debugfs();
-	if (r < 0)
-		return r;
+	*ret_obstacle = OBSTACLE_NONE;
+	if (!has_debugfs()) {
+		*ret_obstacle = OBSTACLE_NO_DEBUGFS;
+		return -ENODEV;
+	}
 	if (record_folder && mkdir(record_folder, 0755) < 0 && errno != EEXIST)
 		return log_errno(errno, "%s cannot be made", record_folder);
 	c = calloc(1, sizeof(*c));
@@ -334,12 +333,12 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 		return r;
 	}
 
-	r = set_up(c);
+	r = set_up(c, ret_obstacle);
 	if (r < 0) {
 		capture_free(c);
 		return r;
 	}
-	r = open_relays(c, record_folder);
+	r = open_relays(c, record_folder, ret_obstacle);
 	if (r == 0)
 		r = build_merge(c);
 	if (r == 0 && ioctl(c->device_fd, BLKTRACE_IOC_START) < 0)
@@ -351,6 +350,20 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 	let_go(c);
 	*ret = c;
 	return 0;
+}
+
+/**
+ * capture_log_obstacle() - say that a device cannot be traced, where nothing else will do
+ * @node: its device node
+ * @obstacle: what is in the way
+ * @error: as capture_start() gave it
+ *
+ * Return: @error.
+ */
+int capture_log_obstacle(const char *node, enum obstacle obstacle, int error)
+{
+	return log_errno(error, "%s cannot be traced: %s; %s", node, obstacle_reason(obstacle),
+			 obstacle_remedy(obstacle));
 }
 
 static int give_out(struct capture *c, uint64_t until, trace_event_fn take, void *data)

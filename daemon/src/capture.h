@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/obstacle.h"
 #include "lib/trace.h"
 
 /* How often to poll, in microseconds: the kernel holds some MiB for each CPU meanwhile. */
@@ -19,7 +20,9 @@
 
 struct capture;
 
-int capture_start(const char *node, const char *record_folder, struct capture **ret);
+int capture_start(const char *node, const char *record_folder, struct capture **ret,
+		  enum obstacle *ret_obstacle);
+int capture_log_obstacle(const char *node, enum obstacle obstacle, int error);
 int capture_poll(struct capture *c, trace_event_fn take, void *data);
 int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *ret_lost);
 struct capture *capture_free(struct capture *c);

@@ -18,16 +18,17 @@
  */
 int disk_stat_read(const char *root, const char *name, struct disk_stat *ret)
 {
-	unsigned long long v[4];
+	unsigned long long v[6];
 	char text[256];
 	int r;
 
 	r = sysfs_read_text(text, sizeof(text), "%s/class/block/%s/stat", root, name);
 	if (r < 0)
 		return r;
-	if (sscanf(text, "%llu %*u %llu %*u %llu %*u %llu", &v[0], &v[1], &v[2], &v[3]) != 4)
+	if (sscanf(text, "%llu %*u %llu %*u %llu %*u %llu %*u %*u %*u %*u %llu %*u %llu", &v[0],
+		   &v[1], &v[2], &v[3], &v[4], &v[5]) != 6)
 		return -EBADMSG;
-	*ret = (struct disk_stat) { v[0], v[1], v[2], v[3] };
+	*ret = (struct disk_stat) { v[0], v[1], v[2], v[3], v[4], v[5] };
 	return 0;
 }
 

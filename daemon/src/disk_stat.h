@@ -5,19 +5,22 @@
 
 #include <stdint.h>
 
-
 /**
  * struct disk_stat - of a disk or partition
  * @reads: that ended
  * @read_sectors: of these
  * @writes: that ended
  * @written_sectors: of these
+ * @discards: that ended
+ * @discarded_sectors: of these
  */
 struct disk_stat {
 	uint64_t reads;
 	uint64_t read_sectors;
 	uint64_t writes;
 	uint64_t written_sectors;
+	uint64_t discards;
+	uint64_t discarded_sectors;
 };
 
 int disk_stat_read(const char *root, const char *name, struct disk_stat *ret);

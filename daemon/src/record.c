@@ -10,34 +10,47 @@
 #include "record.h"
 
 DEFINE_CLEANUP(struct capture *, capture_free)
+DEFINE_CLEANUP(struct recorder *, recorder_free)
 
-/* One recording: the device's events are given out as they come. */
+/**
+ * struct recording - one that goes on for a while
+ * @poll: takes in what there is
+ * @data: handed to it
+ * @events: as yet; 0 if none are counted
+ * @seconds: how long
+ * @began: when
+ * @progress: of it
+ */
 struct recording {
-	struct capture *capture;
-	trace_event_fn take;
+	int (*poll)(struct recording *recording);
 	void *data;
+	uint64_t events;
 	unsigned int seconds;
-	uint64_t began, events;
+	uint64_t began;
 	struct progress progress;
 };
 
-static int take_event(void *data, const struct trace_event *event)
-{
-	struct recording *recording = data;
-
-	recording->events++;
-	return recording->take(recording->data, event);
-}
+/* A trace, of which the events are given out as they come. */
+struct traced {
+	struct capture *capture;
+	trace_event_fn take;
+	void *data;
+	uint64_t events;
+};
 
 static int on_poll(sd_event_source *source, uint64_t usec, void *data)
 {
 	struct recording *recording = data;
+	double seconds = (usec - recording->began) / 1e6;
 	int r;
 
-	r = capture_poll(recording->capture, take_event, recording);
-	progress_tell(&recording->progress, "%.0f of %u s recorded, %llu events",
-		      (usec - recording->began) / 1e6, recording->seconds,
-		      (unsigned long long)recording->events);
+	r = recording->poll(recording);
+	if (recording->events > 0)
+		progress_tell(&recording->progress, "%.0f of %u s recorded, %llu events", seconds,
+			      recording->seconds, (unsigned long long)recording->events);
+	else
+		progress_tell(&recording->progress, "%.0f of %u s recorded", seconds,
+			      recording->seconds);
 	if (r == 0)
 		r = sd_event_source_set_time(source, usec + CAPTURE_POLL_USEC);
 	if (r == 0)
@@ -76,7 +89,34 @@ static int run_loop(struct recording *recording)
 		r = sd_event_now(event, CLOCK_MONOTONIC, &recording->began);
 	if (r < 0)
 		return log_errno(r, "the event loop");
-	return sd_event_loop(event);
+	progress_begin(&recording->progress);
+	r = sd_event_loop(event);
+	progress_end(&recording->progress);
+	return r;
+}
+
+static int take_event(void *data, const struct trace_event *event)
+{
+	struct traced *traced = data;
+
+	traced->events++;
+	return traced->take(traced->data, event);
+}
+
+static int poll_trace(struct recording *recording)
+{
+	struct traced *traced = recording->data;
+	int r = capture_poll(traced->capture, take_event, traced);
+
+	recording->events = traced->events;
+	return r;
+}
+
+static void tell_lost(const struct block_device *device, uint64_t lost)
+{
+	if (lost > 0)
+		log_warning("%s: %llu trace records had no room and are missing",
+			    device->node, (unsigned long long)lost);
 }
 
 /**
@@ -96,25 +136,68 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	   trace_event_fn take, void *data, uint64_t *ret_lost)
 {
 	_cleanup_(capture_freep) struct capture *capture = NULL;
-	struct recording recording = { .take = take, .data = data, .seconds = seconds };
+	struct traced traced = { .take = take, .data = data };
+	struct recording recording = { .poll = poll_trace, .data = &traced, .seconds = seconds };
+	enum obstacle obstacle;
 	uint64_t lost;
 	int r;
 
-	r = capture_start(device->node, record_folder, &capture);
+	r = capture_start(device->node, record_folder, &capture, &obstacle);
+	if (obstacle != OBSTACLE_NONE)
+		return capture_log_obstacle(device->node, obstacle, r);
 	if (r < 0)
 		return r;
-	recording.capture = capture;
-	progress_begin(&recording.progress);
+	traced.capture = capture;
 	r = run_loop(&recording);
-	progress_end(&recording.progress);
 	if (r < 0)
 		return r;
 	r = capture_stop(capture, take, data, &lost);
 	if (r < 0)
 		return r;
 	*ret_lost = lost;
-	if (lost > 0)
-		log_warning("%s: %llu trace records had no room and are missing",
-			    device->node, (unsigned long long)lost);
+	tell_lost(device, lost);
+	return 0;
+}
+
+static int poll_workload(struct recording *recording)
+{
+	int r = recorder_poll(recording->data);
+
+	recording->events = recorder_events(recording->data);
+	return r;
+}
+
+/**
+ * record_workload() - record the workload of a fullstripe device, for a while
+ * @t: the device
+ * @record_folder: where to keep the raw records too, as blktrace does; or NULL
+ * @seconds: how long
+ * @ret: what was recorded; what is missing was said
+ *
+ * As record(), but what cannot be traced is taken from counters, unless there is @record_folder.
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int record_workload(const struct tuning *t, const char *record_folder, unsigned int seconds,
+		    struct recorded *ret)
+{
+	_cleanup_(recorder_freep) struct recorder *recorder = NULL;
+	struct recording recording = { .poll = poll_workload, .seconds = seconds };
+	struct recorded recorded;
+	int r;
+
+	r = recorder_start(t, record_folder, &recorder);
+	if (r < 0)
+		return r;
+	if (recorder_obstacle(recorder) != OBSTACLE_NONE)
+		recorder_tell(t, recorder_obstacle(recorder));
+	recording.data = recorder;
+	r = run_loop(&recording);
+	if (r == 0)
+		r = recorder_stop(recorder, &recorded);
+	if (r < 0)
+		return r;
+	tell_lost(&t->device, recorded.lost);
+	*ret = recorded;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "lib/macros.h"
 #include "lib/pace.h"
 #include "log.h"
+#include "recorder.h"
 #include "tuning.h"
 #include "watch.h"
 
@@ -24,8 +25,8 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * struct watch - a device
  * @context: shared with the others
  * @name: as in sysfs
- * @capture: its trace, while it is recorded
- * @profile: of that recording
+ * @recorder: while it is recorded
+ * @said_obstacle: why it was recorded from counters at last
  * @timer: the next poll while it is recorded, the next recording else
  * @record_until: when the recording ends, on CLOCK_MONOTONIC
  * @next_at: when the next one begins
@@ -40,8 +41,8 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
 struct watch {
 	const struct watch_context *context;
 	char name[SYSFS_NAME];
-	struct capture *capture;
-	struct profile *profile;
+	struct recorder *recorder;
+	enum obstacle said_obstacle;
 	sd_event_source *timer;
 	uint64_t record_until;
 	uint64_t next_at;
@@ -74,12 +75,6 @@ static int wake_at(struct watch *w, uint64_t usec)
 	int r = sd_event_source_set_time(w->timer, usec);
 
 	return r < 0 ? r : sd_event_source_set_enabled(w->timer, SD_EVENT_ONESHOT);
-}
-
-static void end_recording(struct watch *w)
-{
-	w->capture = capture_free(w->capture);
-	w->profile = profile_free(w->profile);
 }
 
 static void tell_verdict(struct watch *w, const struct tuning *t, enum harm_verdict verdict,
@@ -133,27 +128,32 @@ static bool begin_counting(struct watch *w, struct tuning *t)
 	return r == 0;
 }
 
+/* Once: it would be said of each recording. */
+static void tell_obstacle(struct watch *w, const struct tuning *t)
+{
+	enum obstacle obstacle = recorder_obstacle(w->recorder);
+
+	if (obstacle != w->said_obstacle)
+		recorder_tell(t, obstacle);
+	w->said_obstacle = obstacle;
+}
+
 static int begin_recording(struct watch *w)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	const struct config *c = &w->context->config;
-	struct profile_options options;
 	int r;
 
 	w->next_at = now_usec(w) + c->interval_seconds * USEC;
 	w->record_until = now_usec(w) + c->record_seconds * USEC;
 	r = find_device(w, &t);
 	if (r == 0)
-		r = tuning_profile_options(t, &options);
-	if (r == 0)
-		r = profile_new(&options, &w->profile);
-	if (r == 0)
-		r = capture_start(t->device.node, NULL, &w->capture);
+		r = recorder_start(t, NULL, &w->recorder);
 	if (r < 0)
-		end_recording(w);
-	else
-		w->counted = begin_counting(w, t);
-	return r;
+		return r;
+	tell_obstacle(w, t);
+	w->counted = begin_counting(w, t);
+	return 0;
 }
 
 static bool is_said(const struct watch *w, const struct plan *plan, enum pace pace)
@@ -209,36 +209,35 @@ static void tell(struct watch *w, const struct tuning *t, enum pace pace, bool a
 	w->said_pace = pace;
 }
 
-static int save_profile(const struct tuning *t, const struct profile *profile)
+static int save_profile(const struct tuning *t, const struct profile_summary *profile)
 {
 	_cleanup_free_ struct saved *saved = calloc(1, sizeof(*saved));
 
 	if (!saved)
 		return log_errno(ENOMEM, "%s", t->device.node);
-	saved->n = profile_find(profile, t->device.device, &saved->devices[0]);
-	return saved->n ? store_save_profile(&t->store, t->target.id, saved) : -ENODATA;
+	saved->n = 1;
+	saved->devices[0] = *profile;
+	return store_save_profile(&t->store, t->target.id, saved);
 }
 
 /* A device at rest has no workload, which is nothing to talk about. */
-static bool is_enough(const struct tuning *t, const struct profile *profile,
-		      struct profile_summary *ret)
+static bool is_enough(const struct recorded *recorded)
 {
-	return profile_find(profile, t->device.device, ret) && ret->ios >= RULE_LEAST_IOS &&
-	       ret->completed > 0;
+	return recorded->any && recorded->profile.ios >= RULE_LEAST_IOS &&
+	       recorded->profile.completed > 0;
 }
 
 /* A recording that lacks records, and so bandwidth, is no sample; nor is one of two settings. */
-static void take_sample(struct watch *w, const struct tuning *t, uint64_t lost)
+static void take_sample(struct watch *w, const struct tuning *t, const struct recorded *recorded)
 {
 	struct harm_counters counters;
 	struct harm_sample sample;
 
 	w->metrics.pre_reads = -1;
-	if (!w->counted || see_settings(w, t) != 0 || lost > 0 ||
+	if (!w->counted || see_settings(w, t) != 0 || recorded->lost > 0 ||
 	    counters_read(SYSFS_ROOT, w->name, &t->topology, &counters) < 0)
 		return;
-	if (!harm_sample(&t->profile, profile_in_flight(w->profile, t->device.device), &w->counters,
-			 &counters, &sample))
+	if (!harm_sample(&recorded->profile, recorded->in_flight, &w->counters, &counters, &sample))
 		return;
 	harm_add(&w->samples.harm, &sample);
 	w->metrics.pre_reads = sample.values[HARM_PRE_READS];
@@ -351,28 +350,27 @@ static int judge(struct watch *w, struct tuning *t)
 	return r;
 }
 
-static int decide(struct watch *w, uint64_t lost)
+static int decide(struct watch *w, const struct recorded *recorded)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	const struct config *c = &w->context->config;
 	const struct tuning_options options = { .layers = c->layers };
-	struct profile_summary profile;
 	bool applied = false;
 	enum pace pace;
 	int r;
 
 	r = find_device(w, &t);
-	if (r < 0 || !is_enough(t, w->profile, &profile))
+	if (r < 0 || !is_enough(recorded))
 		return r;
 	r = tuning_open_state(t, w->context->state_folder, true);
 	if (r == 0)
-		r = save_profile(t, w->profile);
+		r = save_profile(t, &recorded->profile);
 	if (r == 0)
-		r = tuning_decide(t, &profile, &options);
+		r = tuning_decide(t, &recorded->profile, &options);
 	if (r < 0)
 		return r;
-	take_sample(w, t, lost);
-	w->metrics.profile = profile;
+	take_sample(w, t, recorded);
+	w->metrics.profile = recorded->profile;
 	w->metrics.has_profile = true;
 	w->metrics.plan = t->plan;
 	w->metrics.has_plan = true;
@@ -397,30 +395,20 @@ static int decide(struct watch *w, uint64_t lost)
 	return 0;
 }
 
-static int take_event(void *profile, const struct trace_event *event)
-{
-	return profile_add(profile, event);
-}
-
 /* Return: whether the recording goes on. */
 static bool poll_recording(struct watch *w)
 {
-	uint64_t lost = 0;
-	int r;
+	struct recorded recorded;
 
 	if (now_usec(w) < w->record_until) {
-		r = capture_poll(w->capture, take_event, w->profile);
-		if (r == 0)
+		if (recorder_poll(w->recorder) == 0)
 			return true;
-	} else {
-		r = capture_stop(w->capture, take_event, w->profile, &lost);
-		profile_add_lost(w->profile, lost);
-		w->metrics.recordings += r == 0;
-		w->metrics.lost += lost;
-		if (r == 0)
-			decide(w, lost);
+	} else if (recorder_stop(w->recorder, &recorded) == 0) {
+		w->metrics.recordings++;
+		w->metrics.lost += recorded.lost;
+		decide(w, &recorded);
 	}
-	end_recording(w);
+	w->recorder = recorder_free(w->recorder);
 	return false;
 }
 
@@ -435,7 +423,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 	if (!watch_is_there(w))
 		return 0;
 	/* What failed was logged; the next recording is another try. */
-	records = w->capture ? poll_recording(w) : begin_recording(w) == 0;
+	records = w->recorder ? poll_recording(w) : begin_recording(w) == 0;
 	return wake_at(w, records ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
 }
 
@@ -513,7 +501,7 @@ struct watch *watch_free(struct watch *w)
 	if (!w)
 		return NULL;
 	sd_event_source_disable_unref(w->timer);
-	end_recording(w);
+	recorder_free(w->recorder);
 	free(w);
 	return NULL;
 }
