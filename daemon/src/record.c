@@ -193,8 +193,9 @@ int record_workload(const struct tuning *t, const char *record_folder, unsigned 
 		recorder_tell(t, recorder_obstacle(recorder));
 	recording.data = recorder;
 	r = run_loop(&recording);
-	if (r == 0)
-		r = recorder_stop(recorder, &recorded);
+	if (r < 0)
+		return r;
+	r = recorder_stop(recorder, &recorded);
 	if (r < 0)
 		return r;
 	tell_lost(&t->device, recorded.lost);
