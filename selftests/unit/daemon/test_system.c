@@ -414,8 +414,8 @@ static struct topology put_counters(void)
 	put_attribute("md0", "md/degraded", "0");
 	put_slave("md0", "sda");
 	put_slave("md0", "sdb1");
-	put_attribute("sda", "stat", "     100        0      10       0        0        0       99        0");
-	put_attribute("sdb1", "stat", "100 0 20 0 0 0 99 0");
+	put_attribute("sda", "stat", "     100        0      10       0        0        0       99        0 0 0 0 1 0 7 0 0 0");
+	put_attribute("sdb1", "stat", "100 0 20 0 0 0 99 0 0 0 0 1 0 7 0 0 0");
 	put_attribute("md0", "holders/dm-0/there", "");
 	return t;
 }
