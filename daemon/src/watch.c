@@ -14,6 +14,7 @@
 #include "lib/pace.h"
 #include "log.h"
 #include "recorder.h"
+#include "sysfs.h"
 #include "tuning.h"
 #include "watch.h"
 
@@ -25,6 +26,7 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * struct watch - a device
  * @context: shared with the others
  * @name: as in sysfs
+ * @dm_name: its device-mapper name
  * @recorder: while it is recorded
  * @said_obstacle: why it was recorded from counters at last
  * @timer: the next poll while it is recorded, the next recording else
@@ -37,10 +39,12 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * @samples: which making of the device it is, what it was set to at last, and what a
  *	change is judged by
  * @metrics: what was done and found, for others
+ * @verdict: the newest one, for others
  */
 struct watch {
 	const struct watch_context *context;
 	char name[SYSFS_NAME];
+	char dm_name[TARGET_NAME];
 	struct recorder *recorder;
 	enum obstacle said_obstacle;
 	sd_event_source *timer;
@@ -52,7 +56,14 @@ struct watch {
 	struct harm_counters counters;
 	struct samples samples;
 	struct metrics_watch metrics;
+	struct watch_verdict verdict;
 };
+
+static void changed(struct watch *w)
+{
+	if (w->context->changed)
+		w->context->changed(w->context->data, w);
+}
 
 static uint64_t now_usec(const struct watch *w)
 {
@@ -81,6 +92,9 @@ static void tell_verdict(struct watch *w, const struct tuning *t, enum harm_verd
 			 const struct harm_finding *finding, const char *sentence)
 {
 	w->metrics.verdicts[verdict]++;
+	w->verdict.change = w->samples.harm.change;
+	w->verdict.verdict = verdict;
+	snprintf(w->verdict.sentence, sizeof(w->verdict.sentence), "%s", sentence);
 	log_verdict(&(struct log_verdict) {
 		.device = t->target.dm_name,
 		.change = w->samples.harm.change,
@@ -264,6 +278,26 @@ static int change_settings(struct watch *w, struct tuning *t, const struct trans
 	return r;
 }
 
+/* How many settings the last change moved, those too that follow the stripe width. */
+static int count_changed(const struct state *s)
+{
+	const struct transaction *last = &s->history[s->n_history - 1];
+	int n = 0;
+
+	for (size_t i = 0; i < last->n; i++)
+		n += last->changes[i].old != last->changes[i].new;
+	return n;
+}
+
+/* What was planned is set now. */
+static void fulfil(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (!plan->items[i].left_alone)
+			plan->items[i].old = plan->items[i].new;
+}
+
+/* Return: how many settings were changed, or a negative errno, which has been logged. */
 static int apply(struct watch *w, struct tuning *t)
 {
 	struct transaction change;
@@ -280,24 +314,31 @@ static int apply(struct watch *w, struct tuning *t)
 		return r;
 	}
 	w->metrics.applied++;
-	return 0;
+	fulfil(&w->metrics.plan);
+	return count_changed(&t->state);
 }
 
+/*
+ * @why: the harm that the change did; NULL: it was asked for. Return: as apply(), and -ENODATA,
+ * not logged, if there is nothing to take back.
+ */
 static int take_back(struct watch *w, struct tuning *t, const char *why)
 {
 	struct transaction change;
 	int r;
 
 	r = apply_prepare_rollback(&t->place, &t->state, false, &change);
-	for (size_t i = 0; r == 0 && i < change.n; i++)
+	for (size_t i = 0; r == 0 && why && i < change.n; i++)
 		snprintf(change.changes[i].reason, sizeof(change.changes[i].reason),
 			 "change %llu did harm: %.200s",
 			 (unsigned long long)w->samples.harm.change, why);
 	if (r == 0 && change.n > 0)
 		r = change_settings(w, t, &change);
-	if (r < 0)
+	if (r < 0 || change.n == 0)
 		return r;
-	w->metrics.taken_back += change.n > 0;
+	w->metrics.taken_back += why != NULL;
+	/* The plan was of the settings that were just taken back. */
+	w->metrics.has_plan = false;
 	for (size_t i = 0; i < change.n; i++)
 		log_change(&(struct log_change) {
 			.id = EVENT_TAKEN_BACK,
@@ -305,10 +346,10 @@ static int take_back(struct watch *w, struct tuning *t, const char *why)
 			.setting = change.changes[i].name,
 			.old = change.changes[i].old,
 			.new = change.changes[i].new,
-			.scenario = "harmed",
+			.scenario = why ? "harmed" : "asked",
 			.sentence = change.changes[i].reason,
 		});
-	return 0;
+	return count_changed(&t->state);
 }
 
 static bool is_last(const struct state *s, uint64_t id)
@@ -333,28 +374,46 @@ static int judge(struct watch *w, struct tuning *t)
 		harm_describe(&finding, sentence);
 		tell_verdict(w, t, verdict, &finding, sentence);
 		/* Who went back to advice since, or took it back, is not to be overruled. */
-		if (w->context->config.apply && is_last(&t->state, w->samples.harm.change))
-			r = take_back(w, t, sentence) ?: 1;
-		/* The next recording is another try. */
-		if (r < 0)
-			return r;
+		if (w->context->config.apply && is_last(&t->state, w->samples.harm.change)) {
+			r = take_back(w, t, sentence);
+			/* The next recording is another try. */
+			if (r < 0)
+				return r;
+			r = 1;
+		}
 		break;
 	case HARM_UNHARMED:
 		tell_verdict(w, t, verdict, NULL, "nothing became worse");
 		break;
 	default:
-		tell_verdict(w, t, verdict, NULL, "the workload is another one now; it stays");
+		tell_verdict(w, t, verdict, NULL, w->samples.harm.n_before < HARM_SAMPLES ?
+			     "there were too few recordings before it to compare with; it stays" :
+			     "the workload is another one now; it stays");
 		break;
 	}
 	harm_end(&w->samples.harm, verdict == HARM_HARMED && r == 0 ? HARM_UNHARMED : verdict);
 	return r;
 }
 
+static int make_plan(struct watch *w, struct tuning *t,
+		     const struct profile_summary *profile)
+{
+	const struct tuning_options options = { .layers = w->context->config.layers };
+	int r = tuning_decide(t, profile, &options);
+
+	if (r < 0)
+		return r;
+	w->metrics.profile = *profile;
+	w->metrics.has_profile = true;
+	w->metrics.plan = t->plan;
+	w->metrics.has_plan = true;
+	return 0;
+}
+
 static int decide(struct watch *w, const struct recorded *recorded)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	const struct config *c = &w->context->config;
-	const struct tuning_options options = { .layers = c->layers };
 	bool applied = false;
 	enum pace pace;
 	int r;
@@ -366,14 +425,10 @@ static int decide(struct watch *w, const struct recorded *recorded)
 	if (r == 0)
 		r = save_profile(t, &recorded->profile);
 	if (r == 0)
-		r = tuning_decide(t, &recorded->profile, &options);
+		r = make_plan(w, t, &recorded->profile);
 	if (r < 0)
 		return r;
 	take_sample(w, t, recorded);
-	w->metrics.profile = recorded->profile;
-	w->metrics.has_profile = true;
-	w->metrics.plan = t->plan;
-	w->metrics.has_plan = true;
 	if (w->samples.harm.change != 0) {
 		r = judge(w, t);
 		keep_samples(w, t);
@@ -415,7 +470,7 @@ static bool poll_recording(struct watch *w)
 static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 {
 	struct watch *w = data;
-	bool records;
+	bool recorded = w->recorder, records;
 
 	(void)source;
 	(void)usec;
@@ -423,7 +478,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 	if (!watch_is_there(w))
 		return 0;
 	/* What failed was logged; the next recording is another try. */
-	records = w->recorder ? poll_recording(w) : begin_recording(w) == 0;
+	records = recorded ? poll_recording(w) : begin_recording(w) == 0;
+	if (!recorded || !records)
+		changed(w);
 	return wake_at(w, records ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
 }
 
@@ -453,6 +510,7 @@ static int recover(struct watch *w)
 	if (r < 0)
 		return r;
 	memcpy(w->samples.instance, t->target.instance, STATE_INSTANCE);
+	memcpy(w->dm_name, t->target.dm_name, sizeof(w->dm_name));
 	/* A device that cannot be set now may be so later, and is watched all the same. */
 	if (tuning_open_state(t, w->context->state_folder, true) == 0)
 		recover_samples(w, t);
@@ -517,15 +575,122 @@ bool watch_is_of(const struct watch *w, const char *name)
 }
 
 /**
- * watch_is_there() - whether the device is still the one that it was
+ * watch_is_there() - whether the device is still the one that it was, by the same name
  * @w: the watch
  */
 bool watch_is_there(const struct watch *w)
 {
-	char instance[STATE_INSTANCE];
+	char instance[STATE_INSTANCE], dm_name[TARGET_NAME];
 
 	return target_read_instance(w->name, instance) == 0 &&
-	       strcmp(instance, w->samples.instance) == 0;
+	       strcmp(instance, w->samples.instance) == 0 &&
+	       sysfs_read_text(dm_name, sizeof(dm_name), SYSFS_ROOT "/block/%s/dm/name",
+			       w->name) == 0 &&
+	       strcmp(dm_name, w->dm_name) == 0;
+}
+
+/**
+ * watch_record() - begin a recording now
+ * @w: the watch
+ *
+ * Return: 0, -EALREADY if there is one under way, or another negative errno, which has been
+ * logged.
+ */
+int watch_record(struct watch *w)
+{
+	int r;
+
+	if (w->recorder)
+		return -EALREADY;
+	r = begin_recording(w);
+	wake_at(w, r == 0 ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
+	changed(w);
+	return r;
+}
+
+/* The device for who asks for a change of it; samples of settings of others are gone then. */
+static int open_asked(struct watch *w, struct tuning **ret)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	int r;
+
+	r = find_device(w, &t);
+	if (r == 0)
+		r = tuning_open_state(t, w->context->state_folder, true);
+	if (r == 0)
+		r = see_settings(w, t);
+	if (r < 0)
+		return r;
+	*ret = t;
+	t = NULL;
+	return 0;
+}
+
+/* What is recorded meanwhile is of two settings. */
+static void end_asked(struct watch *w, const struct tuning *t)
+{
+	w->counted = false;
+	keep_samples(w, t);
+	changed(w);
+}
+
+/**
+ * watch_apply() - set the device as the newest plan says, whatever the mode and the pace
+ * @w: the watch
+ *
+ * It is decided again from the newest workload, as the device or the array may be others
+ * since. What it does is judged, as any change from here is.
+ *
+ * Return: how many settings were changed, -ENODATA if nothing was planned since the device
+ * is watched, or since a change was taken back, or another negative errno, which has been
+ * logged.
+ */
+int watch_apply(struct watch *w)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	int r;
+
+	if (!w->metrics.has_plan)
+		return -ENODATA;
+	r = open_asked(w, &t);
+	if (r == 0)
+		r = make_plan(w, t, &w->metrics.profile);
+	if (r == 0 && w->samples.harm.change != 0) {
+		tell_verdict(w, t, HARM_NOT_COMPARABLE, NULL, "another change was asked for");
+		harm_end(&w->samples.harm, HARM_NOT_COMPARABLE);
+	}
+	if (r == 0) {
+		r = apply(w, t);
+		end_asked(w, t);
+	}
+	if (r > 0)
+		tell(w, t, PACE_GO, true);
+	return r;
+}
+
+/**
+ * watch_take_back() - take the last change of the device back, as fullstripectl rollback does
+ * @w: the watch
+ *
+ * Return: how many settings were changed, -ENODATA if there is nothing to take back, or
+ * another negative errno, which has been logged.
+ */
+int watch_take_back(struct watch *w)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	bool judged;
+	int r;
+
+	r = open_asked(w, &t);
+	if (r < 0)
+		return r;
+	judged = is_last(&t->state, w->samples.harm.change);
+	r = take_back(w, t, NULL);
+	/* The samples before the change are of what is set again. */
+	if (r > 0)
+		harm_end(&w->samples.harm, judged ? HARM_HARMED : HARM_NOT_COMPARABLE);
+	end_asked(w, t);
+	return r;
 }
 
 /**
@@ -537,6 +702,46 @@ bool watch_is_there(const struct watch *w)
 const char *watch_name(const struct watch *w)
 {
 	return w->name;
+}
+
+/**
+ * watch_dm_name() - the same
+ * @w: the watch
+ *
+ * Return: its device-mapper name.
+ */
+const char *watch_dm_name(const struct watch *w)
+{
+	return w->dm_name;
+}
+
+/**
+ * watch_is_recording() - whether the device is recorded now
+ * @w: the watch
+ */
+bool watch_is_recording(const struct watch *w)
+{
+	return w->recorder;
+}
+
+/**
+ * watch_next_usec() - when the next recording begins
+ * @w: the watch
+ *
+ * Return: the time on CLOCK_MONOTONIC.
+ */
+uint64_t watch_next_usec(const struct watch *w)
+{
+	return w->next_at;
+}
+
+/**
+ * watch_verdict() - what the newest change that was judged did
+ * @w: the watch
+ */
+const struct watch_verdict *watch_verdict(const struct watch *w)
+{
+	return &w->verdict;
 }
 
 /**
