@@ -20,6 +20,10 @@ _fullstripe() {
 		cur=${cur:-/dev/}
 	elif [[ $cur == -* ]]; then
 		words=$("${command[@]}" --help 2>/dev/null | grep -oE -e ' --[a-z][a-z-]*' | grep -v -e --usage)
+	elif [[ $prev == daemon ]] && ((COMP_CWORD == 2)); then
+		words="status reload mode record"
+	elif [[ $prev == mode && ${COMP_WORDS[1]} == daemon ]]; then
+		words="advise auto"
 	elif ((COMP_CWORD == 1)) && [[ ${COMP_WORDS[0]} == *fullstripectl ]]; then
 		words=$("${command[@]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 	fi

@@ -20,6 +20,16 @@ case ${words[CURRENT-1]} in
 --sort)
 	_values key name read write full pre-reads staged flush held streams
 	return ;;
+daemon)
+	if ((CURRENT == 3)); then
+		_values command status reload mode record
+		return
+	fi ;;
+mode)
+	if [[ $words[2] == daemon ]]; then
+		_values mode advise auto
+		return
+	fi ;;
 --from)
 	_files -g '*(-%)'
 	return ;;

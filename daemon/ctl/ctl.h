@@ -5,6 +5,7 @@
 
 int verb_apply(int argc, char **argv);
 int verb_create(int argc, char **argv);
+int verb_daemon(int argc, char **argv);
 int verb_explain(int argc, char **argv);
 int verb_files(int argc, char **argv);
 int verb_history(int argc, char **argv);

@@ -36,6 +36,7 @@ static const struct verb {
 	{ "rollback", "take the last change back", verb_rollback },
 	{ "verify", "whether a device still is as it was set", verb_verify },
 	{ "history", "what was changed in a device, when, and why", verb_history },
+	{ "daemon", "what fullstriped does now, and telling it: reload, mode, record", verb_daemon },
 	{ "rule", "stripe width and cluster size of an array that need not exist", verb_rule },
 };
 

@@ -133,3 +133,12 @@ int config_check(const struct config *c, char why[static CONFIG_WHY])
 		 (unsigned long long)c->record_seconds, (unsigned long long)c->interval_seconds);
 	return -ERANGE;
 }
+
+/**
+ * config_mode_name() - the mode, as it is written
+ * @c: the configuration
+ */
+const char *config_mode_name(const struct config *c)
+{
+	return c->apply ? "auto" : "advise";
+}

@@ -10,6 +10,7 @@ enum {
 	EXIT_BAD_TRACE	= 3,	/* no trace, corrupt, cut short, or of an unknown version */
 	EXIT_NOTHING	= 4,	/* nothing was measured or found to decide from */
 	EXIT_DIFFERS	= 5,	/* something is not as it was set */
+	EXIT_NO_DAEMON	= 6,	/* fullstriped does not run, or there is no D-Bus */
 	EXIT_CONFIG_WRONG = 78,	/* as systemd has it: a configuration that cannot be */
 };
 

@@ -12,6 +12,7 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
+#include "bus.h"
 #include "cleanup.h"
 #include "config_files.h"
 #include "lib/exit_codes.h"
@@ -71,13 +72,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
-	.doc = "Watch the workloads of all fullstripe devices, and say what they should be set to, or set them so.\vIt is meant to be a service: systemctl start fullstriped. SIGHUP: read the configuration again. Exit status: 0 ended by SIGTERM or SIGINT, 1 failed, 2 wrong usage, 78 the configuration is wrong. See fullstriped(8).",
+	.doc = "Watch the workloads of all fullstripe devices, and say what they should be set to, or set them so.\vIt is meant to be a service: systemctl start fullstriped. SIGHUP: read the configuration again. It is controlled by D-Bus: fullstripectl daemon. Exit status: 0 ended by SIGTERM or SIGINT, 1 failed, 2 wrong usage, 78 the configuration is wrong. See fullstriped(8).",
 };
 
 /**
  * struct daemon - all there is
  * @context: for the watches
  * @root: of the configuration
+ * @bus: by which it is controlled
  * @monitor: tells of devices; the timer finds those too of which nobody tells
  * @timer: of that
  * @metrics_timer: the next time that metrics are written
@@ -87,6 +89,7 @@ static const struct argp parser = {
 struct daemon {
 	struct watch_context context;
 	const char *root;
+	struct bus *bus;
 	sd_device_monitor *monitor;
 	sd_event_source *timer;
 	sd_event_source *metrics_timer;
@@ -137,7 +140,7 @@ static void remove_metrics(const struct daemon *d)
 static void tell_status(const struct daemon *d)
 {
 	sd_notifyf(0, "STATUS=%zu %s watched, mode %s", d->n, d->n == 1 ? "device" : "devices",
-		   d->context.config.apply ? "auto" : "advise");
+		   config_mode_name(&d->context.config));
 }
 
 static void drop_gone(struct daemon *d)
@@ -145,10 +148,12 @@ static void drop_gone(struct daemon *d)
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		if (watch_is_there(d->watches[i]))
+		if (watch_is_there(d->watches[i])) {
 			d->watches[n++] = d->watches[i];
-		else
-			watch_free(d->watches[i]);
+			continue;
+		}
+		bus_remove_watch(d->bus, d->watches[i]);
+		watch_free(d->watches[i]);
 	}
 	d->n = n;
 }
@@ -188,7 +193,7 @@ static void look_for_devices(struct daemon *d)
 			break;
 		}
 		if (watch_new(&d->context, entry->d_name, &d->watches[d->n]) == 0)
-			d->n++;
+			bus_add_watch(d->bus, d->watches[d->n++]);
 	}
 	tell_status(d);
 }
@@ -227,28 +232,51 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, 
 	return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
-static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
+static void set_config(void *data, const struct config *c)
+{
+	struct daemon *d = data;
+
+	if (strcmp(c->metrics_file, d->context.config.metrics_file) != 0)
+		remove_metrics(d);
+	d->context.config = *c;
+	tell_status(d);
+	bus_tell_mode(d->bus);
+	on_metrics(d->metrics_timer, 0, d);
+	wait_interval(d);
+}
+
+static int reload(void *data)
 {
 	struct daemon *d = data;
 	struct config c;
 	struct timespec now;
+	int r;
 
-	(void)source;
-	(void)info;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   now.tv_sec * 1000000ull + now.tv_nsec / 1000);
-	if (config_read(d->root, &c) < 0) {
+	r = config_read(d->root, &c);
+	if (r < 0)
 		log_warning("the configuration that was read before stays in force");
-	} else {
-		if (strcmp(c.metrics_file, d->context.config.metrics_file) != 0)
-			remove_metrics(d);
-		d->context.config = c;
-	}
+	else
+		set_config(d, &c);
 	sd_notify(0, "READY=1");
-	tell_status(d);
-	on_metrics(d->metrics_timer, 0, d);
-	return wait_interval(d);
+	return r;
+}
+
+static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
+{
+	(void)source;
+	(void)info;
+	reload(data);
+	return 0;
+}
+
+static void on_changed(void *data, const struct watch *w)
+{
+	struct daemon *d = data;
+
+	bus_tell_watch(d->bus, w);
 }
 
 static int watch_for_devices(struct daemon *d)
@@ -286,12 +314,21 @@ static int set_up(struct daemon *d)
 					       on_metrics, d);
 	if (r >= 0)
 		r = watch_for_devices(d);
+	if (r >= 0)
+		r = bus_new(event, &(struct bus_daemon) {
+			.version = FULLSTRIPE_VERSION,
+			.config = &d->context.config,
+			.reload = reload,
+			.set_config = set_config,
+			.data = d,
+		}, &d->bus);
 	return r < 0 ? log_errno(r, "the event loop") : 0;
 }
 
 static void tear_down(struct daemon *d)
 {
 	remove_metrics(d);
+	bus_free(d->bus);
 	while (d->n > 0)
 		watch_free(d->watches[--d->n]);
 	sd_device_monitor_unref(d->monitor);
@@ -310,6 +347,8 @@ int main(int argc, char **argv)
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
 	d.root = o.root;
 	d.context.state_folder = o.state_folder;
+	d.context.changed = on_changed;
+	d.context.data = &d;
 	if (config_read(o.root, &d.context.config) < 0)
 		return EXIT_CONFIG_WRONG;
 	r = set_up(&d);

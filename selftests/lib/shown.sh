@@ -11,6 +11,8 @@ shown_exempt=(
 	'systemctl *|it needs a systemd: crash/systemd.sh boots one with the units of fullstripetab'
 	'journalctl *|it needs a journal'
 	'apt *|it changes the machine: packaging/deb.sh builds the packages and installs them'
+	'busctl *|it needs a bus: functional/bus.sh'
+	'fullstripectl daemon *|it needs the daemon and a bus: functional/bus.sh'
 	'mokutil *|it needs the firmware of a machine'
 	'/lib/modules/KVER/build/scripts/sign-file *|it needs a key that is enrolled'
 	'mod*dm-fullstripe|it needs the module to be installed: packaging/deb.sh'

@@ -218,7 +218,7 @@ if [[ -x $programs/fullstripectl && -x $programs/fullstriped ]]; then
 	mapfile -t verbs < <("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )')
 fi
 
-tap_plan $((${#pages[@]} + 19 + 2 * ${#verbs[@]} + 4 + 5 + ${#shown_in[@]} + 2))
+tap_plan $((${#pages[@]} + 19 + 2 * ${#verbs[@]} + 4 + 6 + ${#shown_in[@]} + 2))
 
 for page in "${pages[@]}"; do
 	name="${page#"$top/"} is well-formed"
@@ -304,6 +304,8 @@ tap_is "$(completed "$programs/fullstriped" --s)" --state-dir "and those of full
 tap_is "$(completed "$programs/fullstripectl" plot --kind seek-)" seek-distance "and the kinds of pictures"
 tap_is "$(completed "$programs/fullstripectl" top --sort '' | paste -sd ' ')" \
 	"$(sed -n 's/^\t\[TOP_BY_.*\] = "\(.*\)",$/\1/p' "$top/daemon/lib/top.c" | paste -sd ' ')" "and what top sorts by"
+tap_is "$(completed "$programs/fullstripectl" daemon '' | paste -sd ' ')" \
+	"$(sed -n 's/^\t{ "\([a-z]*\)", .*, [a-z_]* },$/\1/p' "$top/daemon/ctl/daemon.c" | paste -sd ' ')" "and what is asked of the daemon"
 tap_is "$(completed "$programs/fullstripectl" report --from '' | grep -x /dev/null)" /dev/null "and devices"
 tap_is "$(for verb in "${verbs[@]}"; do is_one_screen "$programs/fullstripectl" "$verb" || echo "$verb"; done)" '' \
 	"the help of each verb is on one screen"

@@ -13,6 +13,9 @@ man=$top/Documentation/man/fullstriped.8.rst
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
+# Not this machine's.
+export DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/bus
+
 [[ -x $daemon ]] || tap_skip_all "the programs are not built"
 
 # The program must be where the unit says.
@@ -41,7 +44,7 @@ not_in() {
 	comm -23 <(sort -u <<<"$1") <(sort -u <<<"$2")
 }
 
-tap_plan 15
+tap_plan 24
 if command -v systemd-analyze >/dev/null; then
 	tap_check "the unit is right" systemd-analyze verify --man=no --recursive-errors=no "$dir/fullstriped.service"
 	tap_check "its exposure is 2.5 or less" systemd-analyze security --offline=yes --threshold=25 \
@@ -74,6 +77,25 @@ tap_check "a reload moves them" eventually test -e "$dir/other.prom" -a ! -e "$p
 kill -TERM $!
 wait $!
 tap_is "$? $(ls "$dir"/*.prom* 2>/dev/null)" "0 " "and they go with the daemon"
+
+# As long as to try it twice.
+timeout -s TERM 2.5 "$daemon" --root "$dir" --state-dir "$dir/state" >"$dir/said" 2>&1
+tap_is "$(grep -c 'no control by D-Bus for now: the system bus' "$dir/said")" 1 "that there is no bus is said once"
+
+# ctl ARGUMENT...: exit status, and what it says.
+ctl() {
+	"$top/build/daemon/fullstripectl" daemon "$@" >"$dir/said" 2>&1
+	echo "$? $(head -n 1 "$dir/said")"
+}
+
+for arguments in '' status reload 'mode auto' 'record fs0'; do
+	# shellcheck disable=SC2086 # words
+	tap_is "$(ctl $arguments | cut -d: -f1-2)" \
+		"6 fullstripectl: fullstriped cannot be asked, as there is no D-Bus" "daemon $arguments: no bus is exit status 6"
+done
+tap_is "$(ctl mode)" "2 fullstripectl daemon: mode: advise or auto?" "it asks for what is missing"
+tap_is "$(ctl stop)" "2 fullstripectl daemon: 'stop': status, reload, mode or record" "and says what it knows"
+tap_is "$(ctl record fs0 --json)" "2 fullstripectl daemon: --json is for status" "and what goes together"
 
 metrics=$(grep -oP '"\Kfullstripe_\w+(?=",)' "$top/daemon/lib/metrics.c")
 documented=$(grep ^fullstripe_ "$man" | grep -oP 'fullstripe_\w+')
