@@ -156,7 +156,9 @@ shown_interfaces() {
 
 # shellcheck disable=SC2317
 is_gone() {
-	[[ $(busctl tree --list org.fullstripe1) != */device/* ]]
+	local tree
+	tree=$(busctl tree --list org.fullstripe1)
+	[[ $tree == */org/fullstripe1* && $tree != */device/* ]]
 }
 
 tap_plan 42
