@@ -23,7 +23,7 @@ refuses() {
 	! rig_calibrate "$@"
 }
 
-tap_plan 21
+tap_plan 24
 
 for preset in R5 R8 R6; do
 	tap_check "$preset of spindles can be made" rig_preset "$preset" spindle
@@ -51,6 +51,13 @@ rig_count_begin
 dd if="$RIG_MD" of=/dev/null bs=64k count=8 iflag=direct status=none
 rig_count_end
 tap_is "$RIG_READS $RIG_READ_KIB $RIG_WRITES" "8 512 0" "eight chunks read are eight member reads"
+
+rig_count_begin
+tap_check "a disk besides the members can be made" rig_disk 16 ram
+dd if=/dev/zero of="$RIG_DISK" bs=4k count=4 oflag=direct status=none
+rig_count_end
+tap_is "$(<"/sys/block/${RIG_DISK#/dev/}/size") $RIG_WRITES" "32768 0" "it has its size, and does not count as one of them"
+tap_check "members are refused while there are disks" eval "! rig_members 1 64 ram"
 
 tap_check "members with a cache can be made" eval "rig_teardown && rig_members 5 64 ram 4096 8 && rig_array 5 64"
 rig_count_begin

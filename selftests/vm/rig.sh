@@ -37,13 +37,11 @@ rig_set() {
 	[[ $now == "$2" ]] || rig_error "$1 is '$now' after writing '$2'"
 }
 
-# rig_members COUNT SIZE_MIB spindle|ram [BLOCKSIZE [CACHE_MIB]]: disks in memory.
-# A spindle does about 200 I/Os a second, one at a time, whatever their size; ram
-# has no delay. With CACHE_MIB they have a volatile write cache, and see flushes.
-# Sets RIG_MEMBERS, the device nodes.
-rig_members() {
-	local count=$1 size=$2 kind=$3 blocksize=${4-512} cache=${5-0}
-	local i dir pair pairs
+# rig_disk SIZE_MIB spindle|ram [BLOCKSIZE [CACHE_MIB]]: a disk in memory. A spindle does about
+# 200 I/Os a second, one at a time, whatever their size; ram has no delay. With CACHE_MIB it
+# has a volatile write cache, and sees flushes. Sets RIG_DISK, the node.
+rig_disk() {
+	local size=$1 kind=$2 blocksize=${3-512} cache=${4-0} dir i=0 pair pairs
 
 	# The default limit of 124 KiB a request makes md cut its writes up.
 	pairs="size=$size blocksize=$blocksize cache_size=$cache memory_backed=1 discard=1
@@ -51,31 +49,45 @@ rig_members() {
 	case $kind in
 	spindle) pairs+=" irqmode=2 completion_nsec=5000000 hw_queue_depth=1" ;;
 	ram)	pairs+=" irqmode=0" ;;
-	*)	rig_error "a member is a spindle or ram, not '$kind'" || return ;;
+	*)	rig_error "a disk is a spindle or ram, not '$kind'" || return ;;
 	esac
 
 	modprobe null_blk nr_devices=0 || return
+	# 6.12 calls the disk as its folder is called, 6.1 by the first free number.
+	while dir=/sys/kernel/config/nullb/nullb$i; [[ -e $dir ]]; do
+		((++i))
+	done
+	mkdir "$dir" || return
+	for pair in $pairs; do
+		rig_set "$dir/${pair%=*}" "${pair#*=}" || return
+	done
+	rig_set "$dir/power" 1 || return
+	RIG_DISK=/dev/nullb$(<"$dir/index")
+	if [[ $kind == spindle ]]; then
+		rig_set "/sys/block/${RIG_DISK#/dev/}/queue/rotational" 1 || return
+	fi
+	# What the disk says counts, not what it was asked.
+	[[ $(<"/sys/block/${RIG_DISK#/dev/}/queue/max_hw_sectors_kb") == 1280 ]] ||
+		rig_error "$RIG_DISK does not have the limit of 1280 KiB a request"
+}
+
+# rig_members COUNT SIZE_MIB spindle|ram [BLOCKSIZE [CACHE_MIB]]: so many such disks. Sets
+# RIG_MEMBERS, the nodes.
+rig_members() {
+	local i
+
+	[[ ! -e /sys/kernel/config/nullb/nullb0 ]] ||
+		rig_error "there are disks already: rig_teardown comes first" || return
 	RIG_MEMBERS=()
-	for ((i = 0; i < count; i++)); do
-		dir=/sys/kernel/config/nullb/nullb$i
-		mkdir "$dir" || rig_error "member $i is there already: rig_teardown comes first" || return
-		for pair in $pairs; do
-			rig_set "$dir/${pair%=*}" "${pair#*=}" || return
-		done
-		rig_set "$dir/power" 1 || return
-		RIG_MEMBERS+=("/dev/nullb$(<"$dir/index")")
-		if [[ $kind == spindle ]]; then
-			rig_set "/sys/block/${RIG_MEMBERS[i]#/dev/}/queue/rotational" 1 || return
-		fi
-		# What the disk says counts, not what it was asked.
-		[[ $(<"/sys/block/${RIG_MEMBERS[i]#/dev/}/queue/max_hw_sectors_kb") == 1280 ]] ||
-			rig_error "${RIG_MEMBERS[i]} does not have the limit of 1280 KiB a request" || return
+	for ((i = 0; i < $1; i++)); do
+		rig_disk "${@:2}" || return
+		RIG_MEMBERS+=("$RIG_DISK")
 	done
 }
 
-# rig_array LEVEL CHUNK_KIB [NAME]: an array of RIG_MEMBERS, of level 5 or 6.
-# Sets RIG_MD, the node; RIG_N members, of which RIG_D hold data; RIG_CHUNK and
-# RIG_W, chunk and stripe in bytes.
+# rig_array LEVEL CHUNK_KIB [NAME [OPTION]...]: an array of RIG_MEMBERS, of level 5 or 6;
+# OPTION is for mdadm. Sets RIG_MD, the node; RIG_N members, of which RIG_D hold data;
+# RIG_CHUNK and RIG_W, chunk and stripe in bytes.
 rig_array() {
 	local level=$1 chunk=$2 name=${3-md0} log
 
@@ -87,7 +99,7 @@ rig_array() {
 
 	log=$(mdadm --create "$RIG_MD" --run --level="$level" --chunk="$chunk" --raid-devices="$RIG_N" \
 		--metadata=1.2 --data-offset=1M --assume-clean --bitmap=none --homehost=rig \
-		"${RIG_MEMBERS[@]}" 2>&1) || rig_error "mdadm: $log" || return
+		"${RIG_MEMBERS[@]}" "${@:4}" 2>&1) || rig_error "mdadm: $log" || return
 
 	# md writes its superblocks when an array turns dirty at a write, and when it
 	# turns clean again in a pause. Without the delay it stays dirty after one
