@@ -3,15 +3,11 @@
 # All measurements of one machine (written by ./guest) to one report: every device's
 # figures by row and case, and the goals. Ratios are taken within one run.
 
+include "measured";
 include "figures";
 
-def jobs: .fio.jobs | map(if .read.io_bytes > 0 then .read else .write end);
-def bytes: jobs | map(.io_bytes) | add;
-# All of them together until the last one ends.
-def speed: bytes / ([jobs[].runtime, 1] | max);
 def slowest_to_mean: jobs | map(.io_bytes / ([.runtime, 1] | max)) | min / (add / length);
 def read_to_consumed: .read_kib * 1024 / bytes;
-def cpu: .busy / 100 / bytes * 1e9;
 
 # Beside a writer (T1): who calls fsync, and how long that takes him.
 def job(name): .fio.jobs[] | select(.jobname == name);
@@ -37,11 +33,6 @@ def summary: {
 	target: .[0] | with_entries(select(.key | test("_(bytes|stripes)$|^parked$")))
 };
 
-def select_of(row; case; device): map(select(.row == row and .case == case and .device == device));
-
-# Over the runs: f of the one divided by f of the other.
-def ratios(f; one; other):
-	[one, other] | transpose | map(select(.[0] and .[1]) | (.[0] | f) / (.[1] | f)) | select(length > 0) | range_of;
 def speedup(row; case; device): ratios(speed; select_of(row; case; "target"); select_of(row; case; device));
 
 def goal(row; case; what): {row: row, case: case, what: what} + .;

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What one measurement says (written by ./measure.sh), and one beside the other.
+
+include "figures";
+
+def jobs: .fio.jobs | map(if .read.io_bytes > 0 then .read else .write end);
+def bytes: jobs | map(.io_bytes) | add;
+# All of them together until the last one ends, and what it left is written.
+def speed: bytes / (([jobs[].runtime, 1] | max) + (.drain_ms // 0));
+def cpu: .busy / 100 / bytes * 1e9;
+
+def select_of(row; case; device): map(select(.row == row and .case == case and .device == device));
+
+# Over the runs: f of the one divided by f of the other.
+def ratios(f; one; other):
+	[one, other] | transpose | map(select(.[0] and .[1]) | (.[0] | f) / (.[1] | f)) | select(length > 0) | range_of;
