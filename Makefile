@@ -5,7 +5,7 @@
 #   sudo make check-long  longer, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
-#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md) and D1 (beside btt)
+#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt)
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
 #   sudo make install uninstall [DESTDIR=DIR] [PREFIX=/usr/local] [KVER=RELEASE]
@@ -78,6 +78,7 @@ demo: setup
 bench: setup
 	$(MAKE) modules daemon
 	selftests/bench/run
+	selftests/bench/peers
 	selftests/bench/profile
 
 lint:
