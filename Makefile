@@ -6,6 +6,7 @@
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt)
+#   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
 #   sudo make install uninstall [DESTDIR=DIR] [PREFIX=/usr/local] [KVER=RELEASE]
@@ -28,7 +29,7 @@ endif
 DKMS = $(DESTDIR)/usr/src/fullstripe-$(FULLSTRIPE_VERSION)
 
 .PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
-	demo bench lint docs clean \
+	demo bench bench-check lint docs clean \
 	install install-modules install-programs install-dkms dkms-source \
 	uninstall uninstall-modules uninstall-programs uninstall-dkms deb
 
@@ -80,6 +81,10 @@ bench: setup
 	selftests/bench/run
 	selftests/bench/peers
 	selftests/bench/profile
+
+bench-check: setup
+	$(MAKE) modules
+	selftests/bench/check
 
 lint:
 	selftests/lint

@@ -7,6 +7,7 @@ include "measured";
 include "figures";
 
 def member_ios: .reads + .writes;
+def member_kib: .read_kib + .write_kib;
 def fsync_us(percent): .fio.jobs[0].sync.lat_ns.percentile[percent] // null | if . then . / 1000 else . end;
 
 # P1: the target is no slower than who has a fast device, and ahead where that should count.
@@ -40,6 +41,7 @@ map(select(.peer)) as $peers
 		| (ratios(speed; $target; $other)
 			| if IN($peer; "raw", "tuned") then . else at_least(goal($row)) end)
 		+ {row: $row, case: $case, peer: $peer,
-			ios: ratios([member_ios, 1] | max; $other; $target)}],
+			ios: ratios([member_ios, 1] | max; $other; $target),
+			kib: ratios([member_kib, 1] | max; $other; $target)}],
 	figures: [group_by([.row, .case, .device])[] | summary]
 }

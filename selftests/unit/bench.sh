@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the benchmark makes of measurements beside the peers, and its guard. Figures are made up.
+# shellcheck source-path=SCRIPTDIR
+
+here=$(realpath "${BASH_SOURCE[0]%/*}")
+bench=$here/../bench
+. "$here/../lib/tap.sh"
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# measured ROW DEVICE RUN RUNTIME DRAIN IOS: a MiB that was written in RUNTIME ms.
+measured() {
+	jq -n '$ARGS.positional as [$row, $device, $run, $runtime, $drain, $ios]
+		| {array: "R5", row: $row, case: "c", device: $device, run: ($run | tonumber), reads: 0,
+			writes: ($ios | tonumber), read_kib: 0, write_kib: ($ios | tonumber * 4), rmw: 0, rcw: 0, dropped: 0, drain_ms: ($drain | tonumber),
+			fast_kib: 0, fio: {jobs: [{read: {io_bytes: 0}, write: {io_bytes: 1048576,
+			runtime: ($runtime | tonumber), clat_ns: {percentile: {"99.000000": 1}}}, sync: {lat_ns: {}}}]}}' \
+		--args "$@"
+}
+
+# report: of what is on stdin, to $dir/report.
+report() {
+	jq -L "$bench" -s --arg kernel 6.12 -f "$bench/peers.jq" >"$dir/report"
+}
+
+# is QUERY WANT NAME: what the report says.
+is() {
+	tap_is "$(jq -c "$1" "$dir/report" 2>&1)" "$2" "$3"
+}
+
+# guard STATUS TEXT NAME: what the guard says of the report.
+guard() {
+	local said status
+	said=$("$bench/check" --report "$dir/report" --stored "$dir/stored" 2>&1)
+	status=$?
+	if [[ $status == "$1" && $said == *"$2"* ]]; then
+		tap_ok "$3"
+	else
+		tap_not_ok "$3" "status $status: $said"
+	fi
+}
+
+# Two rows of the guard's, one by KiB and one by I/Os, of which md needs so many for 100 of the
+# target.
+saved() {
+	{
+		measured W1 raw 1 100 0 "$1"
+		measured W1 target 1 100 0 100
+		measured FS raw 1 100 0 "$2"
+		measured FS target 1 100 0 100
+	} | report
+}
+
+tap_plan 14
+
+{
+	measured W1 bcache 1 100 900 400
+	measured W1 target 1 400 100 100
+	measured W8 bcache 1 600 0 400
+	measured W8 target 1 500 0 100
+	measured W1 raw 1 250 0 400
+	echo '{"peer":"bcache","version":"v","class":"c"}'
+} | report
+is '.goals[] | select(.row == "W1" and .peer == "bcache") | .median, .reached' $'2\ntrue' "what is left to write counts as time"
+is '.goals[] | select(.row == "W8") | [.goal, .median, .reached]' '[">= 1.3",1.2,false]' "at random 1.2 is not enough, and is said so"
+is '.goals[] | select(.peer == "raw") | [.median, has("reached")]' '[0.5,false]' "beside md itself there is no goal here"
+is '[.goals[].ios.median] | unique' '[4]' "member I/Os of the peer are divided by those of the target"
+is '.peers' '[{"peer":"bcache","version":"v","class":"c"}]' "each peer says what it is"
+
+for run in 1 2 3; do
+	measured W1 journal "$run" $((run * 100)) 0 1
+	measured W1 target "$run" 100 0 1
+done | report
+is '.goals[0] | [.min, .median, .max]' '[1,2,3]' "ratios are those of each run"
+
+saved 400 400
+tap_check "what was measured can be stored" "$bench/check" --report "$dir/report" --stored "$dir/stored" --store
+guard 0 '0 %' "the guard takes what is stored"
+saved 364 364
+guard 0 '-9 %' "it takes 9 % less"
+saved 360 400
+guard 1 'NO' "it takes no 10 % less in KiB"
+saved 400 360
+guard 1 'NO' "nor in I/Os"
+saved 500 500
+guard 0 '25 %' "it takes more"
+measured W3 raw 1 1 0 1 | report
+guard 1 'not measured' "it takes no row that is missing"
+rm "$dir/report"
+guard 2 'no file that can be read' "it refuses a report that is not there"
+tap_done
