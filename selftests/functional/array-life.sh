@@ -12,15 +12,6 @@ CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/array-life-state
 md=/sys/block/md0/md
 
-# eventually COMMAND...: waits for it to succeed, for 2 min.
-eventually() {
-	local end=$((SECONDS + 120))
-	until "$@" 2>/dev/null; do
-		((SECONDS < end)) || return
-		sleep 0.1
-	done
-}
-
 # shellcheck disable=SC2317 # eventually calls these
 attribute_is() {
 	[[ $(<"$1") == "$2" ]]
@@ -50,7 +41,7 @@ written() {
 # load_goes_on: whether so much more reaches the array as proves it.
 # shellcheck disable=SC2317
 load_goes_on() {
-	eventually written $(($(to_array) + (2 << 20)))
+	eventually 120 written $(($(to_array) + (2 << 20)))
 }
 
 # shape: stripe and data members, as the device has them; what those above are told of them; size.
@@ -65,7 +56,7 @@ refresh() {
 
 # out MEMBER: of the array, with what it holds.
 out() {
-	eventually mdadm --quiet "$RIG_MD" --remove "$1"
+	eventually 120 mdadm --quiet "$RIG_MD" --remove "$1"
 	mdadm --quiet --zero-superblock "$1"
 	# What it held must not be what makes an array right that it comes back to.
 	dd if=/dev/urandom of="$1" bs=1M count=16 oflag=direct status=none
@@ -109,9 +100,9 @@ begin_load
 tap_check "the load runs" load_goes_on
 mdadm --quiet "$RIG_MD" --add "${members[5]}"
 tap_check "a member is replaced" mdadm --quiet "$RIG_MD" --replace "${members[0]}" --with "${members[5]}"
-tap_check "the new one has its data" eventually attribute_is "$md/dev-${members[0]#/dev/}/state" faulty
+tap_check "the new one has its data" eventually 120 attribute_is "$md/dev-${members[0]#/dev/}/state" faulty
 tap_check "it goes" out "${members[0]}"
-tap_check "the array is whole" eventually whole
+tap_check "the array is whole" eventually 120 whole
 tap_check "the load went on with that" load_goes_on
 tap_is "$(refresh)" "/dev/mapper/fs0 is as what lies below it" "the device need not follow"
 tap_is "$(shape)" "262144 4 262144 $((4 * 15 * 1024))" "nor has it"
@@ -124,7 +115,7 @@ mdadm --quiet "$RIG_MD" --add "${members[6]}"
 tap_check "nothing reaches the array" dmsetup suspend fs0
 tap_check "while it is grown by a member" mdadm --quiet --grow "$RIG_MD" --raid-devices=6
 tap_check "the load is let on" dmsetup resume fs0
-eventually attribute_is $md/sync_action reshape
+eventually 120 attribute_is $md/sync_action reshape
 refresh 2>/run/said
 tap_is $? 1 "while it is reshaped the device cannot follow"
 tap_is "$(grep -c 'md0 is being reshaped, try again when that is over' /run/said)" 1 "and it is said why"
@@ -132,10 +123,10 @@ tap_check "the load goes on" load_goes_on
 tap_check "a member fails" mdadm --quiet "$RIG_MD" --fail "${members[1]}"
 tap_check "the load goes on without it" load_goes_on
 echo 200000 >$md/sync_speed_max
-tap_check "the array is reshaped" eventually reshaped 6
+tap_check "the array is reshaped" eventually 120 reshaped 6
 out "${members[1]}"
 mdadm --quiet "$RIG_MD" --add "${members[1]}"
-tap_check "and rebuilt" eventually whole
+tap_check "and rebuilt" eventually 120 whole
 tap_is "$(shape)" "262144 4 262144 $((4 * 15 * 1024))" "the device is as it was"
 # As the daemon plans it, for any workload.
 "$CTL" profile --json "$RIG_TOP"/selftests/unit/traces/linux-6.12-v1/vda.blktrace.* >/run/profile
@@ -156,7 +147,7 @@ tap_is "$("$CTL" history fs0 --state-dir "$STATE" --json |
 	'[["apply","done","stripe_bytes",262144,327680]]' "the history has the new stripe width"
 rig_target_remove fs0
 echo check >$md/sync_action
-tap_check "parity is checked" eventually attribute_is $md/sync_action idle
+tap_check "parity is checked" eventually 120 attribute_is $md/sync_action idle
 tap_is "$(<$md/mismatch_cnt)" 0 "and right everywhere"
 tap_diag "$SECONDS s in all"
 rm -rf "$STATE" /run/profile

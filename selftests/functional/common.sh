@@ -35,6 +35,34 @@ until_true() {
 	done
 }
 
+# eventually SECONDS COMMAND...: whether it succeeds within so long. What it prints is dropped.
+eventually() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || return
+		sleep 0.1
+	done
+}
+
+# shellcheck disable=SC2317 # eventually calls it
+is_daemon_stopped() {
+	[[ $(ps -C fullstriped -o stat=) == T* ]]
+}
+
+# kill_daemon_while COMMAND...: kill fullstriped if COMMAND succeeds. It is stopped for that, as
+# what is true of it may be over between the look and the kill.
+kill_daemon_while() {
+	pkill -STOP -x fullstriped
+	eventually 5 is_daemon_stopped
+	if "$@"; then
+		pkill -KILL -x fullstriped
+	else
+		pkill -CONT -x fullstriped
+		return 1
+	fi
+}
+
 # slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
 # as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
 slow_lower() {

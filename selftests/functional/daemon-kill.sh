@@ -6,7 +6,12 @@
 # the old ones or all are the new ones, as the history says; and nothing is left behind.
 # 20 times; 200 times with LONG=1; KILLS=N in the environment: N times.
 # long timeout: 1500
+# timeout: 900
 . "${BASH_SOURCE[0]%/*}/common.sh"
+
+# It takes minutes.
+[[ ${LONG-} || $(uname -r) != 6.1.* ]] ||
+	tap_skip_all "what is journalled is so on any kernel, and this runs on 6.12; --long runs it here, too"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/kill/state
@@ -146,16 +151,6 @@ has_recorded() {
 	[[ $STATE/profile-dm-uuid-FULLSTRIPE-fs0.json -nt /run/kill/mark ]]
 }
 
-# eventually SECONDS COMMAND...: whether it succeeds within so long.
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" 2>/dev/null; do
-		((SECONDS < end)) || return
-		sleep 0.05
-	done
-}
-
 # until_change: waits for the beginning of a change; it looks all the time.
 until_change() {
 	local end=$((SECONDS + 40))
@@ -211,12 +206,14 @@ record_before 1
 record_before 0
 configure auto
 kills=0
-while ((kills < KILLS)) && [[ ! $wrong ]]; do
+# How many come in the middle of a change is chance.
+while ((kills < KILLS || (amid < KILLS / 20 && kills < 3 * KILLS))) && [[ ! $wrong ]]; do
 	round
 done
 with_trace 1
 tap_is "$wrong" '' "every setting is an old or a new one, and all of them when it has started"
-tap_is "$kills" "$KILLS" "it was killed so often"
+((kills >= KILLS))
+tap_is $? 0 "it was killed so often"
 ((amid >= KILLS / 20))
 tap_is $? 0 "also in the middle of a change"
 ((completed + undone >= KILLS / 5))

@@ -68,16 +68,6 @@ is_reshaped() {
 	[[ $(<"/sys/block/$md/md/raid_disks") == "$1" && $(<"/sys/block/$md/md/reshape_position") == none ]]
 }
 
-# eventually SECONDS COMMAND...: whether it succeeds within so long.
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" 2>/dev/null; do
-		((SECONDS < end)) || return
-		sleep 0.2
-	done
-}
-
 # resize SECTORS: of the device.
 # shellcheck disable=SC2317 # tap_check calls it
 resize() {

@@ -39,18 +39,6 @@ workload() {
 	pid=$!
 }
 
-# eventually SECONDS COMMAND...: whether it succeeds within so long. It asks often, as the
-# workload is to be another before the next recordings.
-# shellcheck disable=SC2317
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" 2>/dev/null; do
-		((SECONDS < end)) || return
-		sleep 0.05
-	done
-}
-
 # two NAME: stripe and cluster.
 two() {
 	local folder

@@ -49,16 +49,6 @@ control() {
 	nsenter -t "$(pgrep -P "$unshare")" -m -p systemctl "$@"
 }
 
-# eventually SECONDS COMMAND...: whether it succeeds within so long.
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" 2>/dev/null; do
-		((SECONDS < end)) || return
-		sleep 0.2
-	done
-}
-
 property() {
 	control show -P "$1" fullstriped
 }
@@ -78,7 +68,7 @@ is_event() {
 }
 
 # hands_off: whether it said that it leaves alone what was set by hand.
-# shellcheck disable=SC2317 # this and the next two are called by eventually
+# shellcheck disable=SC2317
 hands_off() {
 	[[ $(event $HANDS_OFF cluster_bytes) == "fs0 $cluster "* ]]
 }
@@ -93,23 +83,9 @@ refused() {
 	journalctl -q -b -u fullstriped | grep -qF "$CONFIG:2: mode 'maybe': must be advise or auto"
 }
 
-# kill_recording: killed with a trace of its own, or not at all. It is stopped to look, as a
-# recording ends after a second and would otherwise between the look and the kill.
-# shellcheck disable=SC2317
-kill_recording() {
-	kill -STOP "$(pgrep -x fullstriped)"
-	eventually 5 is_stopped
-	if [[ -e $trace ]]; then
-		pkill -KILL -x fullstriped
-	else
-		pkill -CONT -x fullstriped
-		return 1
-	fi
-}
-
-# shellcheck disable=SC2317
-is_stopped() {
-	[[ $(ps -C fullstriped -o stat=) == T* ]]
+# shellcheck disable=SC2317 # this and others are called by eventually
+is_traced() {
+	[[ -e $trace ]]
 }
 
 # says TEXT: whether the daemon that runs now has said so.
@@ -155,11 +131,11 @@ tap_check "it notices what somebody else set" eventually 20 hands_off
 tap_is "$(<"$folder/cluster_bytes")" "$cluster" "and leaves it alone"
 
 pid=$(property MainPID)
-eventually 30 kill_recording
+eventually 30 kill_daemon_while is_traced
 tap_check "it is started again when it is killed" eventually 30 started_again
 tap_check "it takes down the trace that it had left" \
 	eventually 20 says "the trace that an earlier process left is taken down"
-tap_check "and has its own" eventually 20 test -e "$trace"
+tap_check "and has its own" eventually 20 is_traced
 says "traced by somebody else"
 tap_is $? 1 "as nobody else was in its way"
 tap_is "$(<"$folder/stripe_bytes") $(<"$folder/cluster_bytes")" "262144 $cluster" "the settings stay"

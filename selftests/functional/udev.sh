@@ -43,16 +43,6 @@ tested() {
 		sed -n "s/^$3=//p"
 }
 
-# eventually SECONDS COMMAND...: whether it succeeds within so long.
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return
-		sleep 0.2
-	done
-}
-
 # shellcheck disable=SC2317 # called by eventually
 is_told() {
 	[[ $(told "$1" "$2") == "$3" ]]
