@@ -9,7 +9,7 @@
 
 static uint64_t bytes_of(const struct counted_reading *r)
 {
-	return r->read_bytes + r->written_bytes - r->discarded_bytes;
+	return r->read_bytes + r->written_bytes;
 }
 
 static void keep(struct counted *c)
@@ -48,19 +48,20 @@ static uint64_t per_second(uint64_t bytes, uint64_t ns)
 	return ns ? (uint64_t)(bytes * 1e9 / ns) : 0;
 }
 
-/* Of the spans that end now, the shortest of a second at least. */
+/*
+ * Of the spans that end now, the shortest of a second at least. Discards are in it: they are
+ * counted at two places, and which of them were in a span is not known.
+ */
 static void look_for_peak(struct counted *c)
 {
 	uint64_t bytes = bytes_of(&c->last);
 
 	for (size_t i = c->n; i-- > 0;) {
-		uint64_t span = c->last.time - c->times[i], rate;
+		uint64_t span = c->last.time - c->times[i];
 
 		if (span < PROFILE_PEAK_NS)
 			continue;
-		/* A discard is counted twice, and not in one moment. */
-		rate = bytes > c->bytes[i] ? per_second(bytes - c->bytes[i], span) : 0;
-		c->peak_rate = MAX(c->peak_rate, rate);
+		c->peak_rate = MAX(c->peak_rate, per_second(bytes - c->bytes[i], span));
 		return;
 	}
 }
@@ -138,6 +139,7 @@ void counted_summarise(const struct counted *c, uint32_t device, enum obstacle o
 {
 	const struct counted_reading d = counted_meanwhile(c);
 	uint64_t ios = d.reads + d.writes, bytes = d.read_bytes + d.written_bytes;
+	uint64_t average_rate = per_second(bytes, d.time);
 
 	*ret = (struct profile_summary) {
 		.device = device,
@@ -158,8 +160,8 @@ void counted_summarise(const struct counted *c, uint32_t device, enum obstacle o
 		.strided = -1,
 		.random = -1,
 		.returns = -1,
-		.average_rate = per_second(bytes, d.time),
-		.peak_rate = c->peak_rate ?: per_second(bytes, d.time),
+		.average_rate = average_rate,
+		.peak_rate = d.discards || !c->peak_rate ? average_rate : c->peak_rate,
 		.read_rate = per_second(d.read_bytes, d.time),
 		.write_rate = per_second(d.written_bytes, d.time),
 		.size_mode_share = -1,

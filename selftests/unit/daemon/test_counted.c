@@ -154,6 +154,37 @@ static void test_access(void **state)
 	assert_int_equal(summarise(&c).access, ACCESS_UNKNOWN);
 }
 
+/* A discard is in the disk's counters before it is in those of dm-stats, or after. */
+static void test_peak_beside_discards(void **state)
+{
+	struct counted_reading r = before();
+	struct counted c;
+
+	(void)state;
+	r.discarded_bytes = 50 * MIB;
+	counted_begin(&c, &r);
+	for (unsigned int i = 1; i <= 8; i++) {
+		count(&r, 100 * S + i * 250 * MS, 0, i > 4 ? 40 : 0);
+		assert_true(counted_add(&c, &r));
+	}
+	assert_int_equal(summarise(&c).peak_rate, 10 * MIB);
+
+	r = before();
+	counted_begin(&c, &r);
+	for (unsigned int i = 1; i <= 8; i++) {
+		count(&r, 100 * S + i * 250 * MS, 0, 16);
+		if (i == 4) {
+			r.discards++;
+			r.discarded_bytes += 3000 * MIB;
+		} else if (i == 6) {
+			r.writes++;
+			r.written_bytes += 3000 * MIB;
+		}
+		assert_true(counted_add(&c, &r));
+	}
+	assert_int_equal(summarise(&c).peak_rate, 4 * MIB);
+}
+
 /* Device-mapper takes discards for writes. */
 static void test_discards(void **state)
 {
@@ -350,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_writes),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_peak_beside_discards),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_discards),
 		cmocka_unit_test(test_set_back),
