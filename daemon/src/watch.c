@@ -306,6 +306,11 @@ static int apply(struct watch *w, struct tuning *t)
 	r = apply_prepare(&t->place, &t->plan, &change);
 	if (r < 0 || change.n == 0)
 		return r;
+	/* Else it would have been waited for. */
+	if (w->samples.harm.change != 0) {
+		tell_verdict(w, t, HARM_NOT_COMPARABLE, NULL, "another change was asked for");
+		harm_end(&w->samples.harm, HARM_NOT_COMPARABLE);
+	}
 	harm_begin(&w->samples.harm, t->state.last_id + 1);
 	r = change_settings(w, t, &change);
 	if (r < 0) {
@@ -474,9 +479,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 
 	(void)source;
 	(void)usec;
-	/* Who holds this watch will find out, and let go of it. */
+	/* Who holds this watch will find out, and let go of it; unless it is back by then. */
 	if (!watch_is_there(w))
-		return 0;
+		return wake_at(w, now_usec(w) + CAPTURE_POLL_USEC);
 	/* What failed was logged; the next recording is another try. */
 	records = recorded ? poll_recording(w) : begin_recording(w) == 0;
 	if (!recorded || !records)
@@ -626,10 +631,10 @@ static int open_asked(struct watch *w, struct tuning **ret)
 	return 0;
 }
 
-/* What is recorded meanwhile is of two settings. */
-static void end_asked(struct watch *w, const struct tuning *t)
+/* @r: as it is returned to who asked. What is recorded during a change is of two settings. */
+static void end_asked(struct watch *w, const struct tuning *t, int r)
 {
-	w->counted = false;
+	w->counted = w->counted && (r == 0 || r == -ENODATA);
 	keep_samples(w, t);
 	changed(w);
 }
@@ -655,13 +660,9 @@ int watch_apply(struct watch *w)
 	r = open_asked(w, &t);
 	if (r == 0)
 		r = make_plan(w, t, &w->metrics.profile);
-	if (r == 0 && w->samples.harm.change != 0) {
-		tell_verdict(w, t, HARM_NOT_COMPARABLE, NULL, "another change was asked for");
-		harm_end(&w->samples.harm, HARM_NOT_COMPARABLE);
-	}
 	if (r == 0) {
 		r = apply(w, t);
-		end_asked(w, t);
+		end_asked(w, t, r);
 	}
 	if (r > 0)
 		tell(w, t, PACE_GO, true);
@@ -689,7 +690,7 @@ int watch_take_back(struct watch *w)
 	/* The samples before the change are of what is set again. */
 	if (r > 0)
 		harm_end(&w->samples.harm, judged ? HARM_HARMED : HARM_NOT_COMPARABLE);
-	end_asked(w, t);
+	end_asked(w, t, r);
 	return r;
 }
 

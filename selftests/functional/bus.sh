@@ -164,7 +164,7 @@ has_written() {
 	((stat[4] >= $1))
 }
 
-tap_plan 42
+tap_plan 43
 rig_load_module
 rig_preset R5 ram
 # A name that cannot stand in a path as it is.
@@ -234,6 +234,7 @@ tap_is "$(call Apply) $(two)" "uint32 3 262144 262144" "it applies its plan when
 tap_is "$("$CTL" history fs-0 --state-dir $STATE --json | jq -r '.history[-1] | .kind + " " + .outcome')" "apply done" \
 	"as a change that is in the history"
 tap_is "$(plan '.plan | map(select(.old != .new)) | length')" 0 "the plan says that it is set"
+tap_is "$(call Apply)" "uint32 0" "told again it changes nothing"
 tap_check "it looks at what the change did" record 5
 tap_is "$(plan '.verdict | .change, (.verdict | IN("unharmed", "harmed"))' | paste -sd ' ')" "1 true" "and judges it"
 tap_is "$(call TakeBack) $(two)" "uint32 3 131072 131072" "it takes it back when it is told to"
