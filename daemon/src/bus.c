@@ -14,6 +14,9 @@
 #define LEAST_WAIT_USEC	1000000ull
 #define MOST_WAIT_USEC	64000000ull
 
+/* What does not answer for so long is taken for gone. */
+#define ANSWER_USEC	2000000ull
+
 /**
  * struct bus - the daemon on the bus
  * @event: the loop
@@ -83,6 +86,9 @@ static int connect_to(struct bus *bus, sd_bus **ret)
 	int r;
 
 	r = sd_bus_open_system(&connection);
+	/* The bus is asked who calls, and all else waits for that. */
+	if (r >= 0)
+		r = sd_bus_set_method_call_timeout(connection, ANSWER_USEC);
 	if (r >= 0)
 		r = sd_bus_attach_event(connection, bus->event, SD_EVENT_PRIORITY_NORMAL);
 	if (r >= 0)

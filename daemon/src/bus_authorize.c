@@ -10,9 +10,10 @@
 
 #define QUESTIONS_MAX	64
 
-/* Of polkit's CheckAuthorization: it may ask a person, who has so long to answer. */
+/* Of polkit's CheckAuthorization: it may be slow, or ask a person, who has so long to answer. */
 #define ALLOW_INTERACTION	1
-#define ANSWER_USEC		(120 * 1000000ull)
+#define POLKIT_USEC		(25 * 1000000ull)
+#define PERSON_USEC		(120 * 1000000ull)
 
 /**
  * struct question - one call, as long as polkit thinks about it
@@ -99,7 +100,7 @@ static int ask(struct bus_questions *questions, sd_bus_message *m, sd_bus_messag
 		return -ENOMEM;
 	*q = (struct question) { questions, sd_bus_message_ref(m), then, data };
 	questions->n++;
-	r = sd_bus_call_async(bus, &slot, message, on_answer, q, interaction ? ANSWER_USEC : 0);
+	r = sd_bus_call_async(bus, &slot, message, on_answer, q, interaction ? PERSON_USEC : POLKIT_USEC);
 	if (r < 0) {
 		free_question(q);
 		return r;
