@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
-#include <time.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
@@ -15,6 +14,7 @@
 #include "lib/render.h"
 #include "src/bus_names.h"
 #include "src/cleanup.h"
+#include "src/clock.h"
 #include "src/log.h"
 #include "table.h"
 
@@ -127,11 +127,8 @@ static int read_verdict(sd_bus_message *m, struct json_object *o)
 
 static uint64_t seconds_until(uint64_t usec)
 {
-	struct timespec t;
-	uint64_t now;
+	uint64_t now = clock_now_ns() / 1000;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 	return usec > now ? (usec - now) / 1000000 : 0;
 }
 

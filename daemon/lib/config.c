@@ -136,9 +136,9 @@ int config_check(const struct config *c, char why[static CONFIG_WHY])
 
 /**
  * config_mode_name() - the mode, as it is written
- * @c: the configuration
+ * @apply: as in struct config
  */
-const char *config_mode_name(const struct config *c)
+const char *config_mode_name(bool apply)
 {
-	return c->apply ? "auto" : "advise";
+	return apply ? "auto" : "advise";
 }

@@ -36,6 +36,6 @@ extern const struct config config_default;
 int config_set(struct config *c, const char *section, const char *key, const char *value,
 	       char why[static CONFIG_WHY]);
 int config_check(const struct config *c, char why[static CONFIG_WHY]);
-const char *config_mode_name(const struct config *c);
+const char *config_mode_name(bool apply);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config.h"
 #include "macros.h"
 #include "metrics.h"
 
@@ -315,7 +316,7 @@ static void put_daemon(FILE *f, const struct metrics *m)
 	fputs("fullstripe_daemon_info{", f);
 	put_label(f, "version", m->version);
 	fputc(',', f);
-	put_label(f, "mode", m->apply ? "auto" : "advise");
+	put_label(f, "mode", config_mode_name(m->apply));
 	fputs("} 1\n", f);
 	begin_family(f, "fullstripe_daemon_devices", GAUGE, "Devices that are watched.");
 	fprintf(f, "fullstripe_daemon_devices %zu\n", m->n);

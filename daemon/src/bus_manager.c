@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include "bus_manager.h"
 #include "bus_names.h"
 
-static int get_version(sd_bus *connection, const char *path, const char *interface,
-		       const char *property, sd_bus_message *reply, void *data, sd_bus_error *error)
-{
-	const struct bus_manager *manager = data;
-
-	(void)connection;
-	(void)path;
-	(void)interface;
-	(void)property;
-	(void)error;
-	return sd_bus_message_append(reply, "s", manager->daemon.version);
-}
-
-static int get_mode(sd_bus *connection, const char *path, const char *interface,
+static int get_text(sd_bus *connection, const char *path, const char *interface,
 		    const char *property, sd_bus_message *reply, void *data, sd_bus_error *error)
 {
 	const struct bus_manager *manager = data;
@@ -23,9 +12,10 @@ static int get_mode(sd_bus *connection, const char *path, const char *interface,
 	(void)connection;
 	(void)path;
 	(void)interface;
-	(void)property;
 	(void)error;
-	return sd_bus_message_append(reply, "s", config_mode_name(manager->daemon.config));
+	return sd_bus_message_append(reply, "s", strcmp(property, "Version") == 0 ?
+				     manager->daemon.version :
+				     config_mode_name(manager->daemon.config->apply));
 }
 
 static int get_watched(sd_bus *connection, const char *path, const char *interface,
@@ -85,8 +75,8 @@ static int on_set_mode(sd_bus_message *m, void *data, sd_bus_error *error)
 /* Unprivileged to sd-bus, as it would not ask polkit. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Mode", "s", get_mode, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Version", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Mode", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("NWatched", "u", get_watched, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, on_reload,
 				SD_BUS_VTABLE_UNPRIVILEGED),

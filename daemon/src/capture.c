@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +10,15 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "lib/blktrace_format.h"
 #include "lib/merge.h"
 #include "log.h"
+#include "owner.h"
 #include "sysfs.h"
 
 #define DEBUGFS		"/sys/kernel/debug"
@@ -54,14 +54,6 @@ struct capture {
 	struct relay *relays;
 	struct merge *merge;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static int write_all(int fd, const void *data, size_t len)
 {
@@ -139,23 +131,18 @@ static int set_up_v2(struct capture *c)
 	return 0;
 }
 
-/*
- * Whether the device is traced by a process of ours that is no more; also if it had our
- * number, as after a restart in a PID namespace: this one does not trace it yet.
- */
+/* Whether the device is traced by a process of ours that is no more. */
 static bool is_stale(const struct capture *c)
 {
 	struct stat device;
 	uint64_t mark;
-	pid_t owner;
 
 	if (fstat(c->device_fd, &device) < 0 ||
 	    sysfs_read_number(&mark, "/sys/dev/block/%u:%u/trace/end_lba", major(device.st_rdev),
 			      minor(device.st_rdev)) != 0 ||
 	    (mark & ~(uint64_t)UINT32_MAX) != OWNER_MARK)
 		return false;
-	owner = (pid_t)(uint32_t)mark;
-	return owner == getpid() || (kill(owner, 0) < 0 && errno == ESRCH);
+	return owner_is_gone((pid_t)(uint32_t)mark);
 }
 
 /* Return: 0 or a negative errno, which has been logged unless it is an obstacle. */
@@ -390,7 +377,7 @@ static int give_out(struct capture *c, uint64_t until, trace_event_fn take, void
  */
 int capture_poll(struct capture *c, trace_event_fn take, void *data)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (!still_ours(c))
 		return log_errno(ECANCELED, "the trace of %s was taken down by somebody else",

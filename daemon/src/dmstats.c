@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <libdevmapper.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "lib/stats_message.h"
 #include "lib/trace.h"
 #include "log.h"
+#include "owner.h"
 
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 
@@ -50,12 +50,6 @@ static int ask_of(const struct block_device *device, const char *what, unsigned 
 	return ask(device, message, ret);
 }
 
-/* Also one that had our number, as after a restart in a PID namespace: this one has none yet. */
-static bool is_stale(long owner)
-{
-	return owner == getpid() || (kill(owner, 0) < 0 && errno == ESRCH);
-}
-
 /**
  * dmstats_clean() - take away the areas that processes of ours left which are no more
  * @device: the device
@@ -75,7 +69,7 @@ void dmstats_clean(const struct block_device *device)
 	while (stats_message_area(&rest, &area, &owner)) {
 		_cleanup_free_ char *answer = NULL;
 
-		if (is_stale(owner) && ask_of(device, "@stats_delete", area, &answer) == 0)
+		if (owner_is_gone(owner) && ask_of(device, "@stats_delete", area, &answer) == 0)
 			log_warning("%s: the area of dm-stats that an earlier process left is taken away",
 				    device->node);
 	}

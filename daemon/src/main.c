@@ -14,6 +14,7 @@
 
 #include "bus.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "config_files.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
@@ -140,7 +141,7 @@ static void remove_metrics(const struct daemon *d)
 static void tell_status(const struct daemon *d)
 {
 	sd_notifyf(0, "STATUS=%zu %s watched, mode %s", d->n, d->n == 1 ? "device" : "devices",
-		   config_mode_name(&d->context.config));
+		   config_mode_name(d->context.config.apply));
 }
 
 static void drop_gone(struct daemon *d)
@@ -249,12 +250,10 @@ static int reload(void *data)
 {
 	struct daemon *d = data;
 	struct config c;
-	struct timespec now;
 	int r;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		   now.tv_sec * 1000000ull + now.tv_nsec / 1000);
+		   (unsigned long long)(clock_now_ns() / 1000));
 	r = config_read(d->root, &c);
 	if (r < 0)
 		log_warning("the configuration that was read before stays in force");

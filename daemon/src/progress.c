@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "progress.h"
 
 /* It is told after a while, as most things are over by then, and not again at once. */
 #define INTERVAL_NS	500000000ull
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /**
  * progress_begin() - something begins that may take long
@@ -23,7 +15,7 @@ static uint64_t now(void)
  */
 void progress_begin(struct progress *p)
 {
-	*p = (struct progress) { .tells = isatty(STDERR_FILENO), .told_at = now() };
+	*p = (struct progress) { .tells = isatty(STDERR_FILENO), .told_at = clock_now_ns() };
 }
 
 /**
@@ -40,7 +32,7 @@ void progress_tell(struct progress *p, const char *format, ...)
 
 	if (!p->tells)
 		return;
-	time = now();
+	time = clock_now_ns();
 	if (time - p->told_at < INTERVAL_NS)
 		return;
 	fputs("\r\033[K", stderr);

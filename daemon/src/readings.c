@@ -5,22 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cleanup.h"
+#include "clock.h"
 #include "disk_stat.h"
 #include "lib/rule.h"
 #include "md.h"
 #include "readings.h"
 #include "sysfs.h"
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* The array below a device. Return: 0, or a negative errno if there is none. */
 static int find_array(const char *root, const char *disk, char ret[static SYSFS_NAME])
@@ -142,7 +134,7 @@ static int read_own(const char *root, struct top_reading *t)
  */
 int readings_read(const char *root, const char *disk, struct top_reading *ret)
 {
-	struct top_reading t = { .time_us = now_us() };
+	struct top_reading t = { .time_us = clock_now_ns() / 1000 };
 	struct disk_stat stat = { 0 };
 	char lower[SYSFS_NAME];
 	int r;

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "disk_stat.h"
 #include "dmstats.h"
 #include "lib/macros.h"
@@ -47,13 +47,10 @@ static int read_target(const struct sampling *s, struct counted_reading *r)
 
 static int read_all(const struct sampling *s, struct counted_reading *ret)
 {
-	struct counted_reading reading = { .time = 0 };
+	struct counted_reading reading = { .time = clock_now_ns() };
 	struct disk_stat stat;
-	struct timespec now;
 	int r;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	reading.time = now.tv_sec * 1000000000ull + now.tv_nsec;
 	r = dmstats_read(s->area, &reading);
 	if (r == 0)
 		r = read_target(s, &reading);

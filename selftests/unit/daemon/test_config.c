@@ -19,9 +19,9 @@ static void test_keys(void **state)
 	assert_false(c.apply);
 	assert_int_equal(config_set(&c, "fullstriped", "mode", "auto", why), 0);
 	assert_true(c.apply);
-	assert_string_equal(config_mode_name(&c), "auto");
+	assert_string_equal(config_mode_name(c.apply), "auto");
 	assert_int_equal(config_set(&c, "fullstriped", "mode", "advise", why), 0);
-	assert_string_equal(config_mode_name(&c), "advise");
+	assert_string_equal(config_mode_name(c.apply), "advise");
 	assert_true(c.layers);
 	assert_int_equal(config_set(&c, "fullstriped", "layers", "no", why), 0);
 	assert_false(c.layers);
