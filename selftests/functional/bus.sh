@@ -129,11 +129,6 @@ record() {
 	done
 }
 
-# shellcheck disable=SC2317
-said() {
-	grep -qF -- "$1" "$SAID"
-}
-
 # plan JQ: of what fullstripectl says.
 plan() {
 	"$CTL" daemon status --json | jq -c ".devices[0] | $1"

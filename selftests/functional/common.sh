@@ -63,6 +63,28 @@ kill_daemon_while() {
 	fi
 }
 
+# start_udev: with the project's rules; what was there before is known as at boot. stop_udev is
+# for the trap of who called it.
+# shellcheck disable=SC2317 # tap_check calls it
+start_udev() {
+	make -s -C "$RIG_TOP/udev" install UDEVRULESDIR=/run/udev/rules.d &&
+	/lib/systemd/systemd-udevd --daemon && udevadm control --ping --timeout=30 &&
+	udevadm trigger --action=add --subsystem-match=block && udevadm settle
+}
+
+# shellcheck disable=SC2317 # the trap calls it
+stop_udev() {
+	udevadm control --exit --timeout=30
+	export DM_DISABLE_UDEV=1
+	rm -rf /run/udev
+	leave
+}
+
+# said TEXT: whether it is in $SAID, where who is tested writes to.
+said() {
+	grep -qF -- "$1" "$SAID"
+}
+
 # slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
 # as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
 slow_lower() {

@@ -73,11 +73,6 @@ start_daemon() {
 }
 
 # shellcheck disable=SC2317
-said() {
-	grep -qF -- "$1" "$SAID"
-}
-
-# shellcheck disable=SC2317
 is_stripe() {
 	[[ $(<"$folder/stripe_bytes") == "$1" ]]
 }

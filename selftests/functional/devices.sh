@@ -11,21 +11,6 @@ SAID=/run/devices/said
 PROM=/run/devices/fullstripe.prom
 unset DM_DISABLE_UDEV
 
-# shellcheck disable=SC2317 # tap_check calls it
-start_udev() {
-	make -s -C "$RIG_TOP/udev" install UDEVRULESDIR=/run/udev/rules.d &&
-	/lib/systemd/systemd-udevd --daemon && udevadm control --ping --timeout=30 &&
-	udevadm trigger --action=add --subsystem-match=block && udevadm settle
-}
-
-# shellcheck disable=SC2317 # the trap calls it
-stop_udev() {
-	udevadm control --exit --timeout=30
-	export DM_DISABLE_UDEV=1
-	rm -rf /run/udev
-	leave
-}
-
 # start_daemon INTERVAL: it looks for devices by itself so often, and records them.
 start_daemon() {
 	printf '%s\n' '[fullstriped]' 'record_seconds = 1' "interval_seconds = $1" \

@@ -62,7 +62,7 @@ both_changed() {
 }
 
 # shellcheck disable=SC2317
-said() {
+said_like() {
 	grep -qE -- "$1" "$SAID"
 }
 
@@ -129,7 +129,7 @@ workload other --rw=write --bs=256k --thinktime=20000
 sequential=$pid
 
 start_daemon
-tap_check "it waits for recordings to judge by" eventually 20 said "it waits for five recordings"
+tap_check "it waits for recordings to judge by" eventually 20 said_like "it waits for five recordings"
 tap_check "then it makes a change of each device" eventually 40 both_changed
 kill -KILL "$sequential"
 wait "$sequential" 2>/dev/null
@@ -145,12 +145,12 @@ tap_is "$(samples hurt .change) $(samples other .change)" "1 1" "both are being 
 # As if it had been killed right behind the last write of the change.
 sed -i 's/"settings": "[^"]*"/"settings": ""/' "$STATE/samples-dm-uuid-FULLSTRIPE-hurt.json"
 start_daemon
-tap_check "it finds that one did harm" eventually 30 said "hurt: change 1: harmed: (bandwidth|p99 latency of writes): "
+tap_check "it finds that one did harm" eventually 30 said_like "hurt: change 1: harmed: (bandwidth|p99 latency of writes): "
 tap_check "and takes it back" eventually 10 is_two hurt "131072 131072"
-tap_check "it says so of each setting" said "hurt: stripe_bytes 262144 -> 131072: change 1 did harm: "
-tap_check "it does not make it again by itself" eventually 20 said "hurt: .*it was taken back before"
+tap_check "it says so of each setting" said_like "hurt: stripe_bytes 262144 -> 131072: change 1 did harm: "
+tap_check "it does not make it again by itself" eventually 20 said_like "hurt: .*it was taken back before"
 tap_is "$(two hurt)" "131072 131072" "and has not"
-tap_check "the other workload is another one" eventually 20 said "other: change 1: not-comparable: the workload is another one now; it stays"
+tap_check "the other workload is another one" eventually 20 said_like "other: change 1: not-comparable: the workload is another one now; it stays"
 tap_is "$(two other)" "262144 262144" "so that change stays"
 
 tap_check "metrics are replaced as a whole" replaced

@@ -10,22 +10,6 @@ UUID=6a1c5c39-7a1b-4d6e-9f25-0d8f0c5f3a11
 LINK=/dev/disk/by-uuid/$UUID
 unset DM_DISABLE_UDEV
 
-# shellcheck disable=SC2317 # tap_check calls it
-start_udev() {
-	make -s -C "$RIG_TOP/udev" install UDEVRULESDIR=/run/udev/rules.d &&
-	/lib/systemd/systemd-udevd --daemon && udevadm control --ping --timeout=30 &&
-	# What was there before is known as at boot.
-	udevadm trigger --action=add --subsystem-match=block && udevadm settle
-}
-
-# shellcheck disable=SC2317 # the trap calls it
-stop_udev() {
-	udevadm control --exit --timeout=30
-	export DM_DISABLE_UDEV=1
-	rm -rf /run/udev /etc/fullstripetab
-	leave
-}
-
 # fs_uuid: where the file system's link leads.
 fs_uuid() {
 	udevadm settle
@@ -64,7 +48,7 @@ drain_slowly() {
 tap_plan 31
 rig_load_module
 tap_check "udev starts" start_udev
-trap stop_udev EXIT
+trap 'rm -f /etc/fullstripetab; stop_udev' EXIT
 rig_preset R5 ram
 mkfs.ext4 -q -U "$UUID" "$RIG_MD"
 udevadm trigger --settle --action=change /sys/block/md0
