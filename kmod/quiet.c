@@ -16,14 +16,19 @@
  */
 #include "fullstripe.h"
 
-#define QUIET_MS	100
+#define QUIET_MS	400
 #define QUIET_SHARE	4
 
 /* For so long after a flush another one is expected. */
 #define EXPECTED_MS	1000
 
-/* So many whole stripes are in flight then, which keeps the members busy. */
+/*
+ * So many whole stripes are in flight then, which keeps the members busy: four, or as few as
+ * have so many bytes, but no fewer than two.
+ */
 #define EXPECTED_STRIPES	4
+#define EXPECTED_STRIPES_MIN	2
+#define EXPECTED_BYTES		SZ_1M
 
 /*
  * Between a flush and the write that it was for the block layer, or the file system,
@@ -142,9 +147,13 @@ bool quiet_is_near(const struct fullstripe *fs)
  */
 unsigned int quiet_max_stripes(const struct fullstripe *fs)
 {
+	u32 stripe_bytes = fs->geo.stripe_sectors << SECTOR_SHIFT;
+
 	if (!quiet_is_near(fs))
 		return UINT_MAX;
-	return READ_ONCE(fs->quiet.is) ? 0 : EXPECTED_STRIPES;
+	if (READ_ONCE(fs->quiet.is))
+		return 0;
+	return clamp_t(u32, EXPECTED_BYTES / stripe_bytes, EXPECTED_STRIPES_MIN, EXPECTED_STRIPES);
 }
 
 /**
