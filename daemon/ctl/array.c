@@ -127,14 +127,14 @@ void array_options_init(struct array_options *o)
 /**
  * array_stripe_bytes() - the stripe width of an array that was named
  * @o: what was said of it
- * @ret: the width; 0 if nothing was said
+ * @ret: the width; 0 if nothing is known of it
  * @sum: gets the sum
  *
  * Return: 0, or a negative errno if there can be no such array, which was logged.
  */
 int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule_sum *sum)
 {
-	uint64_t stripe = 0;
+	uint64_t stripe = o->stripe_bytes;
 	int r = 0;
 
 	if (o->array.level != RULE_LEVEL_NONE)

@@ -12,6 +12,7 @@
 /**
  * struct array_options - what was said of an array
  * @array: its shape; RULE_LEVEL_NONE if nothing was
+ * @stripe_bytes: where the shape is not known, its stripe width; 0 if that is not, either
  * @has_chunk: --chunk was given
  * @has_start: --start was given; @array.offset_bytes has it
  * @n_limits: layers below
@@ -19,6 +20,7 @@
  */
 struct array_options {
 	struct rule_array array;
+	uint64_t stripe_bytes;
 	bool has_chunk;
 	bool has_start;
 	size_t n_limits;

@@ -37,3 +37,27 @@ int from_find(const char *text, struct from **ret)
 	f = NULL;
 	return 0;
 }
+
+/**
+ * from_take_array() - the array that the device lies on, and else its own idea of stripes
+ * @f: the device
+ * @o: what was said of the array; what was not is set
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int from_take_array(const struct from *f, struct array_options *o)
+{
+	uint64_t start = f->is_target ? f->target.lower_start * SECTOR : 0;
+	struct rule_settings settings;
+	int r;
+
+	array_options_take(o, &f->topology, f->topology.array.offset_bytes + start);
+	if (!f->is_target || o->array.level != RULE_LEVEL_NONE)
+		return 0;
+	r = target_read_settings(&f->target, &settings);
+	if (r < 0)
+		return r;
+	o->stripe_bytes = settings.stripe_bytes;
+	o->array.offset_bytes = settings.alignment_offset + start;
+	return 0;
+}

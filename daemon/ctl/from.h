@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "array.h"
 #include "src/target.h"
 #include "src/topology.h"
 
@@ -23,5 +24,6 @@ struct from {
 };
 
 int from_find(const char *text, struct from **ret);
+int from_take_array(const struct from *f, struct array_options *o);
 
 #endif

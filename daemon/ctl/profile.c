@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fullstripectl profile: the five characteristics of a recorded workload. */
+/* fullstripectl profile: the five characteristics of a workload, recorded or going on. */
 #include <argp.h>
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ctl.h"
+#include "from.h"
 #include "lib/describe.h"
 #include "lib/exit_codes.h"
 #include "lib/profile.h"
@@ -15,16 +16,33 @@
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
+#include "src/record.h"
+#include "workload.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct profile *, profile_free)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 
+/**
+ * struct options - the command line
+ * @profile: where stripes are
+ * @device: only this one of those in the recordings
+ * @has_device: it was said
+ * @has_start: where they begin was said
+ * @json: print JSON
+ * @seconds: how long to record; 0: there are recordings
+ * @record_folder: where to keep what is recorded, or NULL
+ * @files: recordings; with @seconds the device
+ * @n_files: how many
+ */
 struct options {
 	struct profile_options profile;
 	uint32_t device;
 	bool has_device;
+	bool has_start;
 	bool json;
+	unsigned int seconds;
+	const char *record_folder;
 	char **files;
 	size_t n_files;
 };
@@ -34,15 +52,31 @@ enum {
 	OPTION_START,
 	OPTION_DEVICE,
 	OPTION_JSON,
+	OPTION_SECONDS,
+	OPTION_RECORD,
 };
 
 static const struct argp_option option_list[] = {
 	{ "stripe", OPTION_STRIPE, "SIZE", 0, "Stripe width, to tell unaligned writes", 0 },
 	{ "start", OPTION_START, "SIZE", 0, "Where on the array the traced device begins", 0 },
 	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Only this device", 0 },
+	{ "seconds", OPTION_SECONDS, "N", 0, "Record DEV now, for so long", 0 },
+	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 },
 };
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	if (o->record_folder && !o->seconds)
+		argp_error(state, "--record needs --seconds");
+	if (o->seconds && o->n_files != 1)
+		argp_error(state, "--seconds records one device: fullstripectl profile DEV --seconds N");
+	if (o->seconds && o->has_device)
+		argp_error(state, "--device says which device of a recording, and there is none");
+	if (!o->n_files)
+		option_no_files(state);
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -54,10 +88,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_START:
 		o->profile.offset_bytes = option_bounded_size("start", arg, state);
+		o->has_start = true;
 		return 0;
 	case OPTION_DEVICE:
 		o->device = option_device(arg, state);
 		o->has_device = true;
+		return 0;
+	case OPTION_SECONDS:
+		o->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
+		return 0;
+	case OPTION_RECORD:
+		o->record_folder = arg;
 		return 0;
 	case OPTION_JSON:
 		o->json = true;
@@ -66,8 +107,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->files = state->argv + state->next;
 		o->n_files = state->argc - state->next;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		option_no_files(state);
+	case ARGP_KEY_END:
+		check(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -77,8 +118,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
-	.args_doc = "FILE...",
-	.doc = "Print the profile of the workload in blktrace recordings, for each device in them. FILEs are merged by time.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
+	.args_doc = "FILE...\nDEV --seconds N",
+	.doc = "Print the profile of the workload in blktrace recordings, for each device in them, or of that of DEV now. FILEs are merged by time.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
 };
 
 static void add_row(void *data, const char *name, const char *value)
@@ -133,24 +174,87 @@ static int print_json(const struct profile *profile)
 		json_object_array_add(devices, render_profile(&s));
 	}
 	json_object_object_add(o, "devices", devices);
+	render_add_number(o, "lost_records", profile_lost(profile));
 	puts(render_text(o));
 	return 0;
+}
+
+static int new_profile(const struct profile_options *options, struct profile **ret)
+{
+	int r = profile_new(options, ret);
+
+	return r < 0 ? log_errno(r, "profile") : 0;
+}
+
+/* Of what was not said, what lies below the device tells. */
+static int find_stripes(const struct from *from, const struct options *o,
+			struct profile_options *ret)
+{
+	struct array_options array;
+	struct rule_sum sum = { .n = 0 };
+	uint64_t stripe = o->profile.stripe_bytes, start;
+	int r;
+
+	array_options_init(&array);
+	r = from_take_array(from, &array);
+	if (r == 0 && !stripe)
+		r = array_stripe_bytes(&array, &stripe, &sum);
+	if (r < 0)
+		return r;
+	start = o->has_start ? o->profile.offset_bytes : array.array.offset_bytes;
+	*ret = (struct profile_options) {
+		.stripe_bytes = stripe,
+		.offset_bytes = rule_misaligned_by(start, stripe),
+	};
+	return 0;
+}
+
+static int take_event(void *data, const struct trace_event *event)
+{
+	return profile_add(data, event);
+}
+
+/* What is asked of the device, as it comes: nothing is kept of it but the profile. */
+static int profile_now(const struct options *o, struct profile **ret)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_free_ struct from *from = NULL;
+	struct profile_options options;
+	uint64_t lost = 0;
+	int r;
+
+	r = from_find(o->files[0], &from);
+	if (r == 0)
+		r = find_stripes(from, o, &options);
+	if (r == 0)
+		r = new_profile(&options, &profile);
+	if (r == 0)
+		r = record(&from->device, o->record_folder, o->seconds, take_event, profile, &lost);
+	if (r < 0)
+		return r;
+	profile_add_lost(profile, lost);
+	*ret = profile;
+	profile = NULL;
+	return 0;
+}
+
+static int profile_files(const struct options *o, struct profile **ret, bool *ret_sound)
+{
+	int r = new_profile(&o->profile, ret);
+
+	return r < 0 ? r : recording_profile(o->files, o->n_files,
+					     o->has_device ? &o->device : NULL, *ret, ret_sound);
 }
 
 int verb_profile(int argc, char **argv)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct options o = { .n_files = 0 };
-	bool sound;
+	bool sound = true;
 	int r;
 
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
-	r = profile_new(&o.profile, &profile);
-	if (r < 0) {
-		log_errno(r, "profile");
-		return EXIT_FAILED;
-	}
-	r = recording_profile(o.files, o.n_files, o.has_device ? &o.device : NULL, profile, &sound);
+	r = o.seconds ? profile_now(&o, &profile) : profile_files(&o, &profile, &sound);
 	if (r < 0)
 		return EXIT_FAILED;
 	if (profile_events_elsewhere(profile) > 0)
@@ -167,7 +271,8 @@ int verb_profile(int argc, char **argv)
 	if (!sound)
 		return EXIT_BAD_TRACE;
 	if (profile_devices(profile) == 0) {
-		log_warning("nothing was recorded%s", o.has_device ? " of this device" : "");
+		log_warning("nothing was recorded%s",
+			    o.has_device || o.seconds ? " of this device" : "");
 		return EXIT_NOTHING;
 	}
 	return EXIT_DONE;

@@ -310,14 +310,10 @@ static char *label_of_device(const struct from *from, const char *given)
 static int read_now(struct reader *reader, const struct from *from, const char *given)
 {
 	const struct subject_options *o = reader->options;
-	uint64_t number, lost;
+	uint64_t lost;
 	char *label;
 	int r;
 
-	/* Its trace would be that of the whole disk. */
-	if (sysfs_read_number(&number, SYSFS_ROOT "/class/block/%s/partition", from->device.name) == 0)
-		return log_errno(EMEDIUMTYPE, "%s is a partition: only whole devices are recorded",
-				 from->device.node);
 	reader->only = &from->device.device;
 	r = record(&from->device, o->record_folder, o->seconds, read_event, reader, &lost);
 	if (r < 0)
@@ -371,29 +367,6 @@ static int read_kept(struct subjects *s, const struct subject_options *o, const 
 	return 0;
 }
 
-/* The array that --from says, and else the device's own idea of stripes. */
-static int take_from(struct subjects *s, struct subject_options *o, struct from **ret)
-{
-	struct rule_settings settings;
-	uint64_t start;
-	int r;
-
-	r = from_find(o->from, ret);
-	if (r < 0)
-		return r;
-	start = (*ret)->is_target ? (*ret)->target.lower_start * SECTOR : 0;
-	array_options_take(&o->array, &(*ret)->topology,
-			   (*ret)->topology.array.offset_bytes + start);
-	if (!(*ret)->is_target || o->array.array.level != RULE_LEVEL_NONE)
-		return 0;
-	r = target_read_settings(&(*ret)->target, &settings);
-	if (r < 0)
-		return r;
-	s->stripe_bytes = settings.stripe_bytes;
-	o->array.array.offset_bytes = settings.alignment_offset + start;
-	return 0;
-}
-
 static int read_each(struct subjects *s, const struct subject_options *o, const struct from *from)
 {
 	const struct recording_files *last = latest(o);
@@ -414,18 +387,17 @@ static int read_all(struct subjects *s, struct subject_options *o)
 {
 	_cleanup_free_ struct from *from = NULL;
 	struct rule_sum sum = { .n = 0 };
-	uint64_t stripe = 0;
 	int r = 0;
 
 	s->sound = true;
 	if (o->from)
-		r = take_from(s, o, &from);
+		r = from_find(o->from, &from);
+	if (r == 0 && from)
+		r = from_take_array(from, &o->array);
 	if (r < 0)
 		return r;
-	if (array_stripe_bytes(&o->array, &stripe, &sum) < 0)
+	if (array_stripe_bytes(&o->array, &s->stripe_bytes, &sum) < 0)
 		return -EINVAL;
-	if (stripe)
-		s->stripe_bytes = stripe;
 	r = read_each(s, o, from);
 	for (guint i = 0; i < o->recordings->len; i++)
 		g_ptr_array_unref(g_array_index(o->recordings, struct recording_files, i).names);

@@ -364,6 +364,15 @@ void profile_add_lost(struct profile *p, uint64_t records)
 }
 
 /**
+ * profile_lost() - how many records are missing
+ * @p: the profile
+ */
+uint64_t profile_lost(const struct profile *p)
+{
+	return p->lost;
+}
+
+/**
  * profile_devices() - how many devices were seen
  * @p: the profile
  */

@@ -176,6 +176,7 @@ int profile_new(const struct profile_options *options, struct profile **ret);
 struct profile *profile_free(struct profile *p);
 int profile_add(struct profile *p, const struct trace_event *event);
 void profile_add_lost(struct profile *p, uint64_t records);
+uint64_t profile_lost(const struct profile *p);
 unsigned int profile_devices(const struct profile *p);
 uint64_t profile_events_elsewhere(const struct profile *p);
 void profile_summarise(const struct profile *p, unsigned int index, struct profile_summary *ret);

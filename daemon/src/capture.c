@@ -157,7 +157,8 @@ static int set_up(struct capture *c, enum obstacle *obstacle)
 				    c->node);
 	}
 	r = set_up_v2(c);
-	if (r == -ENOTTY)
+	/* Where it does not exist some drivers, as loop, have an errno of their own. */
+	if (r == -ENOTTY || r == -EINVAL)
 		r = set_up_v1(c);
 	c->set_up = r == 0;
 	switch (r) {

@@ -119,9 +119,20 @@ static void tell_lost(const struct block_device *device, uint64_t lost)
 			    device->node, (unsigned long long)lost);
 }
 
+/* Its trace would be that of the whole disk. */
+static int refuse_partition(const struct block_device *device)
+{
+	uint64_t number;
+
+	if (sysfs_read_number(&number, SYSFS_ROOT "/class/block/%s/partition", device->name) < 0)
+		return 0;
+	return log_errno(EMEDIUMTYPE, "%s is a partition: only whole devices are recorded",
+			 device->node);
+}
+
 /**
  * record() - record what a device is asked for, for a while
- * @device: the device
+ * @device: the device, which is no partition
  * @record_folder: where to keep the raw records too, as blktrace does; or NULL
  * @seconds: how long
  * @take: takes the events
@@ -142,6 +153,9 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	uint64_t lost;
 	int r;
 
+	r = refuse_partition(device);
+	if (r < 0)
+		return r;
 	r = capture_start(device->node, record_folder, &capture, &obstacle);
 	if (obstacle != OBSTACLE_NONE)
 		return capture_log_obstacle(device->node, obstacle, r);

@@ -49,12 +49,12 @@ options_of() {
 	"$@" --help | grep -oP '(?<![\w-])--[a-z][a-z-]*' | grep -vx -e --usage | sort -u
 }
 
-tap_plan 11
+tap_plan 12
 ask 'fullstripectl '
 tap_is "$OFFERED" "$("$programs/fullstripectl" --help | grep -oP '^  \K[a-z]+(?=  )' | sort)" "the verbs are offered"
 ask 'fullstripectl rep'
 tap_is "$LINE" "fullstripectl report " "one is completed"
-for verb in top plot plan; do
+for verb in top plot plan profile; do
 	ask "fullstripectl $verb --"
 	tap_is "$OFFERED" "$(options_of "$programs/fullstripectl" "$verb")" "the options of $verb are offered"
 done
