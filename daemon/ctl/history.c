@@ -101,7 +101,7 @@ int verb_history(int argc, char **argv)
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
 	r = tuning_new(o.device, &t);
 	if (r == 0)
-		r = tuning_open_state(t, o.state_folder, false);
+		r = tuning_open_state(t, o.state_folder, STORE_LOOK);
 	if (r < 0)
 		return EXIT_FAILED;
 	if (o.json) {

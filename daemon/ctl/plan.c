@@ -270,7 +270,8 @@ static int run(enum plan_verb verb, const struct options *o)
 		r = workload_profile(&o->workload, t, o->device.state_folder, &profile);
 	/* After the recording, as an array may be reshaped meanwhile. */
 	if (r == 0)
-		r = tuning_open_state(t, o->device.state_folder, verb == VERB_APPLY);
+		r = tuning_open_state(t, o->device.state_folder,
+				      verb == VERB_APPLY ? STORE_CHANGE : STORE_LOOK);
 	if (r == 0)
 		r = tuning_decide(t, &profile, &decide);
 	if (r == 0 && verb == VERB_APPLY)

@@ -290,7 +290,7 @@ static int refresh(const struct device_options *o, struct refresh *rf)
 
 	r = tuning_new(o->device, &rf->t);
 	if (r == 0)
-		r = tuning_open_state(rf->t, o->state_folder, true);
+		r = tuning_open_state(rf->t, o->state_folder, STORE_CHANGE);
 	if (r == 0)
 		r = look(rf);
 	if (r == 0)

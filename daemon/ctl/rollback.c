@@ -51,7 +51,7 @@ static int run(const struct device_options *o)
 
 	r = tuning_new(o->device, &t);
 	if (r == 0)
-		r = tuning_open_state(t, o->state_folder, true);
+		r = tuning_open_state(t, o->state_folder, STORE_CHANGE);
 	if (r < 0)
 		return r;
 	r = apply_prepare_rollback(&t->place, &t->state, o->force, &change);

@@ -115,7 +115,7 @@ static int verify(const struct device_options *o)
 
 	r = tuning_new(o->device, &t);
 	if (r == 0)
-		r = tuning_open_state(t, o->state_folder, false);
+		r = tuning_open_state(t, o->state_folder, STORE_LOOK);
 	if (r == 0)
 		r = read_values(t, values);
 	if (r != 0)

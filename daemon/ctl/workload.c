@@ -171,7 +171,7 @@ static int read_last(const struct tuning *t, const char *state_folder, struct sa
 	int r;
 
 	store_file_name("profile", t->target.id, name);
-	r = store_open(state_folder, false, &store);
+	r = store_open(state_folder, STORE_LOOK, &store);
 	if (r == 0)
 		r = store_read(&store, name, &text, &len);
 	if (r == -ENOENT) {
@@ -186,7 +186,7 @@ static int read_last(const struct tuning *t, const char *state_folder, struct sa
 static int save_last(const struct tuning *t, const char *state_folder, const struct saved *saved)
 {
 	_cleanup_(store_close) struct store store = STORE_NONE;
-	int r = store_open(state_folder, true, &store);
+	int r = store_open(state_folder, STORE_CHANGE, &store);
 
 	return r < 0 ? r : store_save_profile(&store, t->target.id, saved);
 }

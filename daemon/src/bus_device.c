@@ -145,6 +145,10 @@ static int reply_changed(sd_bus_message *m, const struct watch *w, int n, const 
 	if (n == -ENODATA)
 		return sd_bus_error_setf(error, BUS_ERROR_NOTHING, "%s: %s", watch_dm_name(w),
 					 nothing);
+	if (n == -EWOULDBLOCK)
+		return sd_bus_error_set_errnof(error, EBUSY,
+					       "%s: fullstripectl is changing settings now; try again",
+					       watch_dm_name(w));
 	if (n < 0)
 		return sd_bus_error_set_errnof(error, n,
 					       "%s: nothing is changed, fullstriped's log says why",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ const char *store_default_path(void)
 	return given && given[0] == '/' && !strchr(given, ':') ? given : STORE_FOLDER;
 }
 
-static int take_lock(struct store *store)
+/* Return: 0, -EWOULDBLOCK, not logged, if it is not to @wait, or another negative errno. */
+static int take_lock(struct store *store, bool wait)
 {
 	store->lock_fd = openat(store->folder_fd, LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (store->lock_fd < 0)
@@ -37,6 +39,8 @@ static int take_lock(struct store *store)
 		return 0;
 	if (errno != EWOULDBLOCK)
 		return log_errno(errno, "%s/" LOCK_FILE, store->path);
+	if (!wait)
+		return -EWOULDBLOCK;
 	log_warning("another process changes settings, waiting for it (%s/" LOCK_FILE ")", store->path);
 	while (flock(store->lock_fd, LOCK_EX) < 0)
 		if (errno != EINTR)
@@ -47,14 +51,16 @@ static int take_lock(struct store *store)
 /**
  * store_open() - open the state directory
  * @path: which
- * @change: make it if it is missing, and keep everybody else from changing anything
+ * @access: to change something: make it if it is missing, and keep everybody else from that
  * @ret: the directory
  *
- * Return: 0 or a negative errno, which has been logged.
+ * Return: 0; -EWOULDBLOCK, not logged, if others change something now and @access is STORE_TRY;
+ * or another negative errno, which has been logged.
  */
-int store_open(const char *path, bool change, struct store *ret)
+int store_open(const char *path, enum store_access access, struct store *ret)
 {
 	struct store store = STORE_NONE;
+	bool change = access != STORE_LOOK;
 	int r = 0;
 
 	store.path = path;
@@ -64,7 +70,7 @@ int store_open(const char *path, bool change, struct store *ret)
 	if (store.folder_fd < 0 && (change || errno != ENOENT))
 		return log_errno(errno, "the state directory %s", path);
 	if (change)
-		r = take_lock(&store);
+		r = take_lock(&store, access == STORE_CHANGE);
 	if (r < 0) {
 		store_close(&store);
 		return r;

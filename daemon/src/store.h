@@ -6,8 +6,6 @@
 #ifndef FULLSTRIPE_STORE_H
 #define FULLSTRIPE_STORE_H
 
-#include <stdbool.h>
-
 #include "lib/samples.h"
 #include "lib/saved.h"
 #include "lib/state.h"
@@ -27,10 +25,22 @@ struct store {
 	int lock_fd;
 };
 
+/**
+ * enum store_access - what the directory is opened for
+ * @STORE_LOOK: nothing is changed
+ * @STORE_CHANGE: changes; if another process makes some, that is waited for
+ * @STORE_TRY: changes, if no other process makes some now
+ */
+enum store_access {
+	STORE_LOOK,
+	STORE_CHANGE,
+	STORE_TRY,
+};
+
 #define STORE_NONE	((struct store) { .folder_fd = -1, .lock_fd = -1 })
 
 const char *store_default_path(void);
-int store_open(const char *path, bool change, struct store *ret);
+int store_open(const char *path, enum store_access access, struct store *ret);
 void store_close(struct store *store);
 int store_read(const struct store *store, const char *name, char **ret, size_t *ret_len);
 int store_replace(const struct store *store, const char *name, struct json_object *object);

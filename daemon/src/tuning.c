@@ -58,18 +58,18 @@ struct tuning *tuning_free(struct tuning *t)
  * tuning_open_state() - read what is known from earlier
  * @t: the device
  * @folder: the state directory
- * @change: keep all others from changing settings until tuning_free(), and end what was
- *	interrupted
+ * @access: to change something: keep all others from changing settings until tuning_free(),
+ *	and end what was interrupted
  *
- * Return: 0 or a negative errno, which has been logged.
+ * Return: as store_open().
  */
-int tuning_open_state(struct tuning *t, const char *folder, bool change)
+int tuning_open_state(struct tuning *t, const char *folder, enum store_access access)
 {
 	struct state_layer layers[STATE_LAYERS_MAX];
 	size_t n_layers = 0;
 	int r;
 
-	r = store_open(folder, change, &t->store);
+	r = store_open(folder, access, &t->store);
 	if (r == 0)
 		r = store_load(&t->store, t->target.id, &t->state);
 	if (r == 0)
@@ -77,7 +77,7 @@ int tuning_open_state(struct tuning *t, const char *folder, bool change)
 	if (r < 0)
 		return r;
 	state_see(&t->state, t->target.instance, layers, n_layers);
-	return change ? apply_recover(&t->place, &t->store, &t->state) : 0;
+	return access != STORE_LOOK ? apply_recover(&t->place, &t->store, &t->state) : 0;
 }
 
 /**

@@ -46,7 +46,7 @@ struct tuning_options {
 
 int tuning_new(const char *text, struct tuning **ret);
 struct tuning *tuning_free(struct tuning *t);
-int tuning_open_state(struct tuning *t, const char *folder, bool change);
+int tuning_open_state(struct tuning *t, const char *folder, enum store_access access);
 int tuning_profile_options(const struct tuning *t, struct profile_options *ret);
 int tuning_decide(struct tuning *t, const struct profile_summary *profile,
 		  const struct tuning_options *options);

@@ -27,7 +27,10 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * @context: shared with the others
  * @name: as in sysfs
  * @dm_name: its device-mapper name
+ * @recovered: what an earlier life did not end was ended, and what it knew is known
  * @recorder: while it is recorded
+ * @recorded: at its end, until it is decided on
+ * @undecided: it is not yet, as another process changes settings
  * @said_obstacle: why it was recorded from counters at last
  * @timer: the next poll while it is recorded, the next recording else
  * @record_until: when the recording ends, on CLOCK_MONOTONIC
@@ -45,7 +48,10 @@ struct watch {
 	const struct watch_context *context;
 	char name[SYSFS_NAME];
 	char dm_name[TARGET_NAME];
+	bool recovered;
 	struct recorder *recorder;
+	struct recorded recorded;
+	bool undecided;
 	enum obstacle said_obstacle;
 	sd_event_source *timer;
 	uint64_t record_until;
@@ -86,6 +92,43 @@ static int wake_at(struct watch *w, uint64_t usec)
 	int r = sd_event_source_set_time(w->timer, usec);
 
 	return r < 0 ? r : sd_event_source_set_enabled(w->timer, SD_EVENT_ONESHOT);
+}
+
+static bool is_last(const struct state *s, uint64_t id)
+{
+	const struct transaction *last = state_last_applied(s);
+
+	return last && last->id == id;
+}
+
+/*
+ * Those of the same settings go on; see_settings() says goodbye to others. A change that was
+ * under way may have been undone meanwhile, and one that was taken back has been judged.
+ */
+static void recover_samples(struct watch *w, const struct tuning *t)
+{
+	struct samples samples;
+
+	if (store_load_samples(&t->store, t->target.id, &samples) < 0 ||
+	    strcmp(samples.instance, w->samples.instance) != 0)
+		return;
+	w->samples = samples;
+	if (!samples.settings[0] && !is_last(&t->state, samples.harm.change))
+		harm_end(&w->samples.harm, HARM_HARMED);
+}
+
+/*
+ * Nobody is waited for, as the loop stands meanwhile. What another process, or this one in an
+ * earlier life, did not end is ended at the first time.
+ */
+static int open_state(struct watch *w, struct tuning *t)
+{
+	int r = tuning_open_state(t, w->context->state_folder, STORE_TRY);
+
+	if (r == 0 && !w->recovered)
+		recover_samples(w, t);
+	w->recovered |= r != -EWOULDBLOCK;
+	return r;
 }
 
 static void tell_verdict(struct watch *w, const struct tuning *t, enum harm_verdict verdict,
@@ -158,6 +201,7 @@ static int begin_recording(struct watch *w)
 	const struct config *c = &w->context->config;
 	int r;
 
+	w->undecided = false;
 	w->next_at = now_usec(w) + c->interval_seconds * USEC;
 	w->record_until = now_usec(w) + c->record_seconds * USEC;
 	r = find_device(w, &t);
@@ -357,13 +401,6 @@ static int take_back(struct watch *w, struct tuning *t, const char *why)
 	return count_changed(&t->state);
 }
 
-static bool is_last(const struct state *s, uint64_t id)
-{
-	const struct transaction *last = state_last_applied(s);
-
-	return last && last->id == id;
-}
-
 /* Return: 1 if the change was taken back, 0 or a negative errno, which has been logged, else. */
 static int judge(struct watch *w, struct tuning *t)
 {
@@ -415,6 +452,10 @@ static int make_plan(struct watch *w, struct tuning *t,
 	return 0;
 }
 
+/*
+ * Return: 0, -EWOULDBLOCK, not logged, if another process changes settings now, or another
+ * negative errno, which has been logged.
+ */
 static int decide(struct watch *w, const struct recorded *recorded)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
@@ -426,7 +467,7 @@ static int decide(struct watch *w, const struct recorded *recorded)
 	r = find_device(w, &t);
 	if (r < 0 || !is_enough(recorded))
 		return r;
-	r = tuning_open_state(t, w->context->state_folder, true);
+	r = open_state(w, t);
 	if (r == 0)
 		r = save_profile(t, &recorded->profile);
 	if (r == 0)
@@ -455,57 +496,46 @@ static int decide(struct watch *w, const struct recorded *recorded)
 	return 0;
 }
 
+/* What is counted until it can be decided is not of the recording: that is no sample. */
+static void try_to_decide(struct watch *w)
+{
+	bool waited = w->undecided;
+
+	w->undecided = decide(w, &w->recorded) == -EWOULDBLOCK;
+	w->counted = w->counted && !w->undecided;
+	if (w->undecided && !waited)
+		log_warning("%s: another process changes settings; what was recorded is decided on when it is done",
+			    w->dm_name);
+}
+
 /* Return: whether the recording goes on. */
 static bool poll_recording(struct watch *w)
 {
-	struct recorded recorded;
-
 	if (now_usec(w) < w->record_until) {
 		if (recorder_poll(w->recorder) == 0)
 			return true;
-	} else if (recorder_stop(w->recorder, &recorded) == 0) {
+	} else if (recorder_stop(w->recorder, &w->recorded) == 0) {
 		w->metrics.recordings++;
-		w->metrics.lost += recorded.lost;
-		decide(w, &recorded);
+		w->metrics.lost += w->recorded.lost;
+		try_to_decide(w);
 	}
 	w->recorder = recorder_free(w->recorder);
 	return false;
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *data)
+/* Return: whether there is something to look at again soon. */
+static bool take_turn(struct watch *w)
 {
-	struct watch *w = data;
-	bool recorded = w->recorder, records;
-
-	(void)source;
-	(void)usec;
-	/* Who holds this watch will find out, and let go of it; unless it is back by then. */
-	if (!watch_is_there(w))
-		return wake_at(w, now_usec(w) + CAPTURE_POLL_USEC);
-	/* What failed was logged; the next recording is another try. */
-	records = recorded ? poll_recording(w) : begin_recording(w) == 0;
-	if (!recorded || !records)
-		changed(w);
-	return wake_at(w, records ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
+	if (w->recorder)
+		return poll_recording(w) || w->undecided;
+	if (w->undecided && now_usec(w) < w->next_at) {
+		try_to_decide(w);
+		return w->undecided;
+	}
+	return begin_recording(w) == 0;
 }
 
-/*
- * Those of the same settings go on; see_settings() says goodbye to others. A change that was
- * under way may have been undone meanwhile, and one that was taken back has been judged.
- */
-static void recover_samples(struct watch *w, const struct tuning *t)
-{
-	struct samples samples;
-
-	if (store_load_samples(&t->store, t->target.id, &samples) < 0 ||
-	    strcmp(samples.instance, w->samples.instance) != 0)
-		return;
-	w->samples = samples;
-	if (!samples.settings[0] && !is_last(&t->state, samples.harm.change))
-		harm_end(&w->samples.harm, HARM_HARMED);
-}
-
-/* What another process, or this one in an earlier life, did not end. */
+/* Which device it is, and what is known of it. */
 static int recover(struct watch *w)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
@@ -517,9 +547,29 @@ static int recover(struct watch *w)
 	memcpy(w->samples.instance, t->target.instance, STATE_INSTANCE);
 	memcpy(w->dm_name, t->target.dm_name, sizeof(w->dm_name));
 	/* A device that cannot be set now may be so later, and is watched all the same. */
-	if (tuning_open_state(t, w->context->state_folder, true) == 0)
-		recover_samples(w, t);
+	open_state(w, t);
 	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *data)
+{
+	bool recorded, undecided, soon;
+	struct watch *w = data;
+
+	(void)source;
+	(void)usec;
+	/* Who holds this watch will find out, and let go of it; unless it is back by then. */
+	if (!watch_is_there(w))
+		return wake_at(w, now_usec(w) + CAPTURE_POLL_USEC);
+	if (!w->recovered)
+		recover(w);
+	recorded = w->recorder;
+	undecided = w->undecided;
+	/* What failed was logged; the next recording is another try. */
+	soon = take_turn(w);
+	if (!(recorded && w->recorder) && !(undecided && w->undecided))
+		changed(w);
+	return wake_at(w, soon ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
 }
 
 /**
@@ -621,7 +671,7 @@ static int open_asked(struct watch *w, struct tuning **ret)
 
 	r = find_device(w, &t);
 	if (r == 0)
-		r = tuning_open_state(t, w->context->state_folder, true);
+		r = open_state(w, t);
 	if (r == 0)
 		r = see_settings(w, t);
 	if (r < 0)
@@ -647,8 +697,8 @@ static void end_asked(struct watch *w, const struct tuning *t, int r)
  * since. What it does is judged, as any change from here is.
  *
  * Return: how many settings were changed, -ENODATA if nothing was planned since the device
- * is watched, or since a change was taken back, or another negative errno, which has been
- * logged.
+ * is watched, or since a change was taken back, -EWOULDBLOCK if another process changes
+ * settings now, or another negative errno, which has been logged.
  */
 int watch_apply(struct watch *w)
 {
@@ -673,8 +723,8 @@ int watch_apply(struct watch *w)
  * watch_take_back() - take the last change of the device back, as fullstripectl rollback does
  * @w: the watch
  *
- * Return: how many settings were changed, -ENODATA if there is nothing to take back, or
- * another negative errno, which has been logged.
+ * Return: how many settings were changed, -ENODATA if there is nothing to take back,
+ * -EWOULDBLOCK as watch_apply(), or another negative errno, which has been logged.
  */
 int watch_take_back(struct watch *w)
 {

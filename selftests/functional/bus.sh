@@ -151,6 +151,27 @@ is_gone() {
 	[[ $tree == */org/fullstripe1* && $tree != */device/* ]]
 }
 
+# lock, unlock: the settings, as fullstripectl does while it changes them.
+lock() {
+	mkdir -p $STATE
+	exec 9>>$STATE/lock
+	flock -n 9
+}
+
+unlock() {
+	exec 9>&-
+}
+
+# profile: of the newest workload, which is a new file each time.
+profile() {
+	ls -i $STATE/profile-*
+}
+
+# shellcheck disable=SC2317
+is_other_profile() {
+	[[ $(profile) != "$1" ]]
+}
+
 # has_written COUNT
 # shellcheck disable=SC2317
 has_written() {
@@ -159,7 +180,7 @@ has_written() {
 	((stat[4] >= $1))
 }
 
-tap_plan 43
+tap_plan 49
 rig_load_module
 rig_preset R5 ram
 # A name that cannot stand in a path as it is.
@@ -175,8 +196,12 @@ install_policies
 
 "$CTL" daemon >$ROOT/ctl 2>&1
 tap_is "$? $(grep -c 'there is no D-Bus' $ROOT/ctl)" "6 1" "without a bus the command says so"
-env -u JOURNAL_STREAM "$RIG_TOP/build/daemon/fullstriped" --root $ROOT --state-dir $STATE >"$SAID" 2>&1 &
+lock
+env -u JOURNAL_STREAM "$RIG_TOP/build/daemon/fullstriped" --root $ROOT --state-dir $STATE >"$SAID" 2>&1 9>&- &
 daemon=$!
+tap_check "while somebody else changes settings it records, and does not decide" \
+	eventually 30 said "fs-0: another process changes settings; what was recorded is decided on when it is done"
+unlock
 tap_check "without a bus the daemon gives advice" eventually 30 said "fs-0: stripe_bytes 131072 -> 262144: "
 tap_is "$(grep -c 'no control by D-Bus for now' "$SAID")" 1 "and says once that there is none"
 start_bus
@@ -224,7 +249,8 @@ tap_is "$(of_device State) $(error RecordNow)" 's "recording" org.fullstripe1.Er
 tap_check "to the end" eventually 60 has_recorded "$((${n#t } + 1))"
 configure advise
 "$CTL" daemon reload
-tap_check "again and again" record 3
+# With the one before that makes five; the first one, beside which settings were locked, is no sample.
+tap_check "again and again" record 4
 tap_is "$(call Apply) $(two)" "uint32 3 262144 262144" "it applies its plan when it is told to, in any mode"
 tap_is "$("$CTL" history fs-0 --state-dir $STATE --json | jq -r '.history[-1] | .kind + " " + .outcome')" "apply done" \
 	"as a change that is in the history"
@@ -238,6 +264,17 @@ tap_is "$(error TakeBack) $(error Apply)" "org.fullstripe1.Error.NothingToDo org
 record 1
 tap_is "$(call Apply) $(two); $(record 1; plan .verdict.verdict)" 'uint32 3 262144 262144; "not-comparable"' \
 	"what there are too few recordings before is not judged"
+
+lock
+unchanged=$(state)
+saved=$(profile)
+tap_is "$(call Apply)" "Error System.Error.EBUSY: fs-0: fullstripectl is changing settings now; try again" \
+	"while somebody else changes settings it does not wait for him"
+tap_is "$(error TakeBack) $(state)" "System.Error.EBUSY $unchanged" "nor to take back, and changes nothing"
+tap_check "it records meanwhile" record 1
+tap_is "$(profile)" "$saved" "and keeps nothing"
+unlock
+tap_check "until that is done" eventually 10 is_other_profile "$saved"
 
 tap_is "$(error SetMode string:maybe) $(call SetMode string:maybe | grep -c "mode 'maybe': must be advise or auto")" \
 	"org.freedesktop.DBus.Error.InvalidArgs 1" "a mode that there is not is refused"

@@ -58,7 +58,7 @@ static int open_store(void **state)
 		return -1;
 	snprintf(state_folder, sizeof(state_folder), "%s/state", root);
 	snprintf(disks, sizeof(disks), "%s/disks", root);
-	assert_int_equal(store_open(state_folder, true, &store), 0);
+	assert_int_equal(store_open(state_folder, STORE_CHANGE, &store), 0);
 	load();
 	return 0;
 }
@@ -427,7 +427,7 @@ static void test_corrupt_is_refused(void **state)
 	(void)state;
 	store_close(&store);
 	put(STATE_PATH, "nonsense");
-	assert_int_equal(store_open(state_folder, false, &store), 0);
+	assert_int_equal(store_open(state_folder, STORE_LOOK, &store), 0);
 	assert_int_equal(store_load(&store, SUBJECT, &s), -EUCLEAN);
 	assert_true(is_there(STATE_PATH));
 }
@@ -466,7 +466,7 @@ static void test_no_folder_is_nothing_known(void **state)
 	s.last_id = 7;
 	store_close(&store);
 	snprintf(path, sizeof(path), "%s/none", root);
-	assert_int_equal(store_open(path, false, &store), 0);
+	assert_int_equal(store_open(path, STORE_LOOK, &store), 0);
 	assert_int_equal(store_load(&store, SUBJECT, &s), 0);
 	assert_int_equal(s.last_id, 0);
 }

@@ -133,7 +133,7 @@ static void test_files(void **state)
 
 	(void)state;
 	snprintf(folder, sizeof(folder), "%s/state", root);
-	assert_int_equal(store_open(folder, true, &store), 0);
+	assert_int_equal(store_open(folder, STORE_CHANGE, &store), 0);
 	assert_int_equal(store_load_samples(&store, SUBJECT, &again), -ENOENT);
 	assert_int_equal(store_save_samples(&store, SUBJECT, &s), 0);
 	assert_int_equal(store_load_samples(&store, SUBJECT, &again), 0);
