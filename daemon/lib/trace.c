@@ -139,10 +139,19 @@ static bool read_pdu(const struct header *h, const unsigned char *pdu, size_t le
 	}
 }
 
+/* What claims that is damaged: sums would overflow, and all else would come before it. */
+static bool is_beyond(const struct header *h)
+{
+	return h->time > TRACE_TIME_MAX || (h->bytes > 0 && h->sector >= TRACE_SECTORS_MAX);
+}
+
 static bool header_to_event(const struct header *h, const unsigned char *pdu, struct trace_event *e)
 {
 	unsigned int action = h->action & BLKTRACE_ACTION_MASK;
 	size_t len = h->pdu_len;
+
+	if (is_beyond(h))
+		return false;
 
 	*e = (struct trace_event) {
 		.categories = h->action >> BLKTRACE_CATEGORY_SHIFT,

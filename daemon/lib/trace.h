@@ -25,6 +25,10 @@
 #define TRACE_PDU_MAX	4096
 #define TRACE_WINDOW	65536
 
+/* An EiB, and 31 years of nanoseconds since the boot: no device has as much, no machine runs so long. */
+#define TRACE_SECTORS_MAX	(1ull << 51)
+#define TRACE_TIME_MAX		1000000000000000000ull
+
 /* What happened to a request; the numbers are those of the format. */
 enum trace_action {
 	TRACE_QUEUE = 1,
@@ -128,7 +132,8 @@ enum trace_problem {
 /**
  * struct trace_decoder - one stream of records
  * @records: decoded so far, of any kind
- * @unknown_actions: records of a kind that this reader does not know; passed over
+ * @unknown_actions: records of a kind that this reader does not know, or of places and times
+ *	that there are not; passed over
  * @skipped_bytes: bytes that belong to no record
  * @lost: records that the kernel had to drop, as v2's sequence numbers tell
  * @version: of the latest record, 0 before the first

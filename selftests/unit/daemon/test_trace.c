@@ -496,6 +496,40 @@ static uint32_t random32(uint64_t *seed)
 	return *seed >> 32;
 }
 
+static bool take_nothing(struct bytes *b)
+{
+	struct trace_decoder *d = decode(b, SIZE_MAX, NULL, NULL);
+	bool nothing = d->records == 1 && d->unknown_actions == 1 && d->problem == TRACE_SOUND;
+
+	free(d);
+	return nothing;
+}
+
+/* Times and places that there are not: one such record would hold back all others, for ever. */
+static void test_beyond(void **state)
+{
+	const uint64_t times[] = { TRACE_TIME_MAX, TRACE_TIME_MAX + 1, UINT64_MAX };
+	const uint64_t sectors[] = { TRACE_SECTORS_MAX - 1, TRACE_SECTORS_MAX, UINT64_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct blktrace_record_v1 record = {
+			.magic = BLKTRACE_MAGIC | BLKTRACE_VERSION_1, .bytes = 4096,
+			.action = TRACE_QUEUE | BLKTRACE_WRITE << BLKTRACE_CATEGORY_SHIFT,
+		};
+		struct bytes b = { .data = (unsigned char *)&record, .len = sizeof(record) };
+
+		record.time = times[i];
+		assert_true(take_nothing(&b) == (i > 0));
+		record.time = 1;
+		record.sector = sectors[i];
+		assert_true(take_nothing(&b) == (i > 0));
+		/* An empty flush is nowhere. */
+		record.bytes = 0;
+		assert_false(take_nothing(&b));
+	}
+}
+
 /* 10^5 records with random damage: no crash, every byte accounted for, and an end. */
 static void test_random_damage(void **state)
 {
@@ -697,6 +731,7 @@ int main(void)
 		cmocka_unit_test(test_pdu_bound),
 		cmocka_unit_test(test_short_pdu),
 		cmocka_unit_test(test_lost_v2),
+		cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_random_damage),
 		cmocka_unit_test(test_merge_order),
 		cmocka_unit_test(test_merge_ties),
