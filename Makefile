@@ -2,10 +2,10 @@
 #
 #   sudo make demo      the main job on a real kernel, in a virtual machine
 #   sudo make check     all tests, on kernels 6.1 and 6.12 (the last line counts them)
-#   sudo make check-long  longer, and on a debug kernel too; takes hours
+#   sudo make check-long  longer, fuzzed, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
-#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt)
+#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
