@@ -12,11 +12,19 @@
 #include "lib/trace.h"
 #include "log.h"
 #include "owner.h"
+#include "sysfs.h"
 
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 
+/**
+ * struct dmstats - an area
+ * @device: of this device
+ * @sectors: how long that was when the area was made
+ * @area: its number there
+ */
 struct dmstats {
-	const struct block_device *device;
+	struct block_device device;
+	uint64_t sectors;
 	unsigned int area;
 };
 
@@ -75,10 +83,19 @@ void dmstats_clean(const struct block_device *device)
 	}
 }
 
+static int read_sectors(const struct block_device *device, uint64_t *ret)
+{
+	int r = sysfs_read_number(ret, SYSFS_ROOT "/class/block/%s/size", device->name);
+
+	return r < 0 ? log_errno(r, SYSFS_ROOT "/class/block/%s/size", device->name) : 0;
+}
+
 /**
  * dmstats_new() - begin to count
- * @device: the device, which stays as long as this is used
- * @ret: what is counted
+ * @device: the device
+ * @ret: what is counted, from here on
+ *
+ * The kernel lets all that is under way on the device end first, and has what comes wait.
  *
  * Return: 0 or a negative errno, which has been logged.
  */
@@ -92,7 +109,12 @@ int dmstats_new(const struct block_device *device, struct dmstats **ret)
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return log_errno(ENOMEM, "%s", device->node);
-	d->device = device;
+	d->device = *device;
+	r = read_sectors(device, &d->sectors);
+	if (r < 0) {
+		free(d);
+		return r;
+	}
 	stats_message_create(getpid(), message);
 	r = ask(device, message, &answer);
 	if (r == 0 && sscanf(answer, "%u", &d->area) != 1)
@@ -106,6 +128,19 @@ int dmstats_new(const struct block_device *device, struct dmstats **ret)
 }
 
 /**
+ * dmstats_covers() - whether all of the device is counted
+ * @d: the counters
+ *
+ * A device that grew has an end that an area from before does not have.
+ */
+bool dmstats_covers(const struct dmstats *d)
+{
+	uint64_t sectors;
+
+	return read_sectors(&d->device, &sectors) == 0 && sectors == d->sectors;
+}
+
+/**
  * dmstats_read() - what was counted
  * @d: the counters
  * @ret: the fields that are known here are set, the others are left
@@ -115,12 +150,29 @@ int dmstats_new(const struct block_device *device, struct dmstats **ret)
 int dmstats_read(const struct dmstats *d, struct counted_reading *ret)
 {
 	_cleanup_free_ char *answer = NULL;
-	int r = ask_of(d->device, "@stats_print", d->area, &answer);
+	int r = ask_of(&d->device, "@stats_print", d->area, &answer);
 
 	if (r == 0)
 		r = stats_message_counters(answer, ret);
 	return r < 0 ? log_errno(r, "%s: what dm-stats counted cannot be read; did somebody else delete its area?",
-				 d->device->node) : 0;
+				 d->device.node) : 0;
+}
+
+/* A device that is gone has no areas; and another one that has its number has others. */
+static bool is_there(const struct dmstats *d)
+{
+	_cleanup_free_ char *list = NULL;
+	const char *rest;
+	unsigned int area;
+	long owner;
+
+	if (ask(&d->device, "@stats_list " STATS_PROGRAM, &list) < 0)
+		return false;
+	rest = list;
+	while (stats_message_area(&rest, &area, &owner))
+		if (area == d->area && owner == getpid())
+			return true;
+	return false;
 }
 
 /**
@@ -133,9 +185,8 @@ struct dmstats *dmstats_free(struct dmstats *d)
 {
 	_cleanup_free_ char *answer = NULL;
 
-	/* A device that is gone has no areas. */
-	if (d)
-		ask_of(d->device, "@stats_delete", d->area, &answer);
+	if (d && is_there(d))
+		ask_of(&d->device, "@stats_delete", d->area, &answer);
 	free(d);
 	return NULL;
 }

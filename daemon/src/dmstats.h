@@ -9,12 +9,15 @@
 #ifndef FULLSTRIPE_DMSTATS_H
 #define FULLSTRIPE_DMSTATS_H
 
+#include <stdbool.h>
+
 #include "lib/counted.h"
 #include "target.h"
 
 struct dmstats;
 
 int dmstats_new(const struct block_device *device, struct dmstats **ret);
+bool dmstats_covers(const struct dmstats *d);
 int dmstats_read(const struct dmstats *d, struct counted_reading *ret);
 struct dmstats *dmstats_free(struct dmstats *d);
 void dmstats_clean(const struct block_device *device);

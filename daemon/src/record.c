@@ -10,6 +10,7 @@
 #include "record.h"
 
 DEFINE_CLEANUP(struct capture *, capture_free)
+DEFINE_CLEANUP(struct dmstats *, dmstats_free)
 DEFINE_CLEANUP(struct recorder *, recorder_free)
 
 /**
@@ -195,12 +196,13 @@ static int poll_workload(struct recording *recording)
 int record_workload(const struct tuning *t, const char *record_folder, unsigned int seconds,
 		    struct recorded *ret)
 {
+	_cleanup_(dmstats_freep) struct dmstats *area = NULL;
 	_cleanup_(recorder_freep) struct recorder *recorder = NULL;
 	struct recording recording = { .poll = poll_workload, .seconds = seconds };
 	struct recorded recorded;
 	int r;
 
-	r = recorder_start(t, record_folder, &recorder);
+	r = recorder_start(t, record_folder, &area, &recorder);
 	if (r < 0)
 		return r;
 	if (recorder_obstacle(recorder) != OBSTACLE_NONE)

@@ -34,7 +34,17 @@ static int take_event(void *data, const struct trace_event *event)
 	return profile_add(r->profile, event);
 }
 
-static int start(struct recorder *r, const struct tuning *t, const char *record_folder)
+/* One that there is goes on, as to make one has the device stand still. */
+static int have_area(const struct tuning *t, struct dmstats **area)
+{
+	if (*area && dmstats_covers(*area))
+		return 0;
+	*area = dmstats_free(*area);
+	return dmstats_new(&t->device, area);
+}
+
+static int start(struct recorder *r, const struct tuning *t, const char *record_folder,
+		 struct dmstats **area)
 {
 	int e = capture_start(t->device.node, record_folder, &r->capture, &r->obstacle);
 
@@ -43,7 +53,8 @@ static int start(struct recorder *r, const struct tuning *t, const char *record_
 	/* Who wants to keep the trace is not served by anything else. */
 	if (record_folder)
 		return capture_log_obstacle(t->device.node, r->obstacle, e);
-	return sampling_start(&t->device, t->target.folder, &r->sampling);
+	e = have_area(t, area);
+	return e < 0 ? e : sampling_start(&t->device, t->target.folder, *area, &r->sampling);
 }
 
 /**
@@ -51,13 +62,16 @@ static int start(struct recorder *r, const struct tuning *t, const char *record_
  * @t: the device
  * @record_folder: where to keep the raw records of the trace too, as blktrace does; or NULL.
  *	Then counters are no substitute.
+ * @area: in which device-mapper counts for the recordings of the device, to be freed after all
+ *	of them; NULL as long as none needed it
  * @ret: the recording
  *
  * What processes left that are no more is taken away.
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int recorder_start(const struct tuning *t, const char *record_folder, struct recorder **ret)
+int recorder_start(const struct tuning *t, const char *record_folder, struct dmstats **area,
+		   struct recorder **ret)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	struct profile_options options;
@@ -66,7 +80,8 @@ int recorder_start(const struct tuning *t, const char *record_folder, struct rec
 	if (!r)
 		return log_errno(ENOMEM, "%s", t->device.node);
 	r->device = t->device.device;
-	dmstats_clean(&t->device);
+	if (!*area)
+		dmstats_clean(&t->device);
 	e = tuning_profile_options(t, &options);
 	if (e == 0) {
 		e = profile_new(&options, &r->profile);
@@ -74,7 +89,7 @@ int recorder_start(const struct tuning *t, const char *record_folder, struct rec
 			log_errno(e, "%s", t->device.node);
 	}
 	if (e == 0)
-		e = start(r, t, record_folder);
+		e = start(r, t, record_folder, area);
 	if (e < 0) {
 		recorder_free(r);
 		return e;

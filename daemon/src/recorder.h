@@ -6,6 +6,7 @@
 #ifndef FULLSTRIPE_RECORDER_H
 #define FULLSTRIPE_RECORDER_H
 
+#include "dmstats.h"
 #include "tuning.h"
 
 struct recorder;
@@ -24,7 +25,8 @@ struct recorded {
 	uint64_t lost;
 };
 
-int recorder_start(const struct tuning *t, const char *record_folder, struct recorder **ret);
+int recorder_start(const struct tuning *t, const char *record_folder, struct dmstats **area,
+		   struct recorder **ret);
 enum obstacle recorder_obstacle(const struct recorder *r);
 uint64_t recorder_events(const struct recorder *r);
 int recorder_poll(struct recorder *r);

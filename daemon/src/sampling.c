@@ -21,7 +21,7 @@
 struct sampling {
 	struct block_device device;
 	char folder[2 * SYSFS_NAME];
-	struct dmstats *area;
+	const struct dmstats *area;
 	struct counted counted;
 };
 
@@ -69,11 +69,13 @@ static int read_all(const struct sampling *s, struct counted_reading *ret)
  * sampling_start() - begin to count
  * @device: a fullstripe device
  * @folder: its attributes
+ * @area: in which device-mapper counts, as long as this is used
  * @ret: what is counted
  *
  * Return: 0 or a negative errno, which has been logged.
  */
-int sampling_start(const struct block_device *device, const char *folder, struct sampling **ret)
+int sampling_start(const struct block_device *device, const char *folder,
+		   const struct dmstats *area, struct sampling **ret)
 {
 	struct sampling *s = calloc(1, sizeof(*s));
 	struct counted_reading reading;
@@ -83,9 +85,8 @@ int sampling_start(const struct block_device *device, const char *folder, struct
 		return log_errno(ENOMEM, "%s", device->node);
 	s->device = *device;
 	snprintf(s->folder, sizeof(s->folder), "%s", folder);
-	r = dmstats_new(&s->device, &s->area);
-	if (r == 0)
-		r = read_all(s, &reading);
+	s->area = area;
+	r = read_all(s, &reading);
 	if (r < 0) {
 		sampling_free(s);
 		return r;
@@ -132,9 +133,6 @@ const struct counted *sampling_counted(const struct sampling *s)
  */
 struct sampling *sampling_free(struct sampling *s)
 {
-	if (!s)
-		return NULL;
-	dmstats_free(s->area);
 	free(s);
 	return NULL;
 }

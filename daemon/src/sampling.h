@@ -3,12 +3,14 @@
 #ifndef FULLSTRIPE_SAMPLING_H
 #define FULLSTRIPE_SAMPLING_H
 
+#include "dmstats.h"
 #include "lib/counted.h"
 #include "target.h"
 
 struct sampling;
 
-int sampling_start(const struct block_device *device, const char *folder, struct sampling **ret);
+int sampling_start(const struct block_device *device, const char *folder,
+		   const struct dmstats *area, struct sampling **ret);
 int sampling_poll(struct sampling *s);
 const struct counted *sampling_counted(const struct sampling *s);
 struct sampling *sampling_free(struct sampling *s);

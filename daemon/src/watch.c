@@ -29,6 +29,7 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
  * @dm_name: its device-mapper name
  * @recovered: what an earlier life did not end was ended, and what it knew is known
  * @recorder: while it is recorded
+ * @area: of the device's counters, from the first recording on that needed it
  * @recorded: at its end, until it is decided on
  * @undecided: it is not yet, as another process changes settings
  * @said_obstacle: why it was recorded from counters at last
@@ -50,6 +51,7 @@ struct watch {
 	char dm_name[TARGET_NAME];
 	bool recovered;
 	struct recorder *recorder;
+	struct dmstats *area;
 	struct recorded recorded;
 	bool undecided;
 	enum obstacle said_obstacle;
@@ -206,9 +208,11 @@ static int begin_recording(struct watch *w)
 	w->record_until = now_usec(w) + c->record_seconds * USEC;
 	r = find_device(w, &t);
 	if (r == 0)
-		r = recorder_start(t, NULL, &w->recorder);
-	if (r < 0)
+		r = recorder_start(t, NULL, &w->area, &w->recorder);
+	if (r < 0) {
+		w->area = dmstats_free(w->area);
 		return r;
+	}
 	tell_obstacle(w, t);
 	w->counted = begin_counting(w, t);
 	return 0;
@@ -511,15 +515,21 @@ static void try_to_decide(struct watch *w)
 /* Return: whether the recording goes on. */
 static bool poll_recording(struct watch *w)
 {
+	bool recorded = false;
+
 	if (now_usec(w) < w->record_until) {
 		if (recorder_poll(w->recorder) == 0)
 			return true;
 	} else if (recorder_stop(w->recorder, &w->recorded) == 0) {
 		w->metrics.recordings++;
 		w->metrics.lost += w->recorded.lost;
+		recorded = true;
 		try_to_decide(w);
 	}
 	w->recorder = recorder_free(w->recorder);
+	/* Somebody else may have deleted it. */
+	if (!recorded)
+		w->area = dmstats_free(w->area);
 	return false;
 }
 
@@ -615,6 +625,7 @@ struct watch *watch_free(struct watch *w)
 		return NULL;
 	sd_event_source_disable_unref(w->timer);
 	recorder_free(w->recorder);
+	dmstats_free(w->area);
 	free(w);
 	return NULL;
 }

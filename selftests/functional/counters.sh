@@ -66,6 +66,14 @@ has_area() {
 	[[ $(areas) ]]
 }
 
+# has_counted WRITES: whether the first area has so many.
+# shellcheck disable=SC2317
+has_counted() {
+	local -a area
+	read -ra area < <(dmsetup message fs0 0 @stats_print 0)
+	((area[5] >= $1))
+}
+
 start_daemon() {
 	env -u JOURNAL_STREAM "$RIG_TOP/build/daemon/fullstriped" --root /run/counters --state-dir "$STATE" \
 		>>"$SAID" 2>&1 &
@@ -82,7 +90,7 @@ lock_down() {
 	[[ -e /sys/kernel/security/lockdown ]] && echo integrity >/sys/kernel/security/lockdown
 }
 
-tap_plan 35
+tap_plan 37
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD" --set data_members=2 --set cluster_bytes=128KiB
@@ -155,6 +163,9 @@ printf '%s\n' '[fullstriped]' 'mode = auto' 'record_seconds = 1' 'interval_secon
 start_daemon
 tap_check "fullstriped says so" eventually 30 said "debugfs is not mounted; its workload is taken"
 tap_check "it sets the device by counters, after five recordings" eventually 40 is_stripe 262144
+# A recording has 480 writes.
+tap_check "it goes on with its area from recording to recording" eventually 40 has_counted 3000
+tap_is "$(areas | wc -l)" 1 "which is one"
 tap_is "$(grep -c 'its workload is taken' "$SAID")" 1 "it says where they are from once"
 eventually 30 kill_daemon_while has_area
 wait "$daemon" 2>/dev/null
