@@ -5,7 +5,8 @@
 #   sudo make check-long  longer, fuzzed, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
-#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2
+#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
+#                       and how far it carries
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
@@ -81,6 +82,7 @@ bench: setup
 	selftests/bench/run
 	selftests/bench/peers
 	selftests/bench/profile
+	selftests/bench/sweep
 
 bench-check: setup
 	$(MAKE) modules

@@ -41,18 +41,19 @@ read_rows() {
 
 # measure ROW CASE DEVICE COMMAND...: run COMMAND, which leaves fio's result in
 # $result, and write down what it took. What read_rows() takes is in $stretch; $also is
-# what COMMAND adds to the object.
+# what COMMAND adds to the object. Where CPU time is what counts, $untraced is set: md's reads
+# before writes are not counted.
 measure() {
 	local row=$1 case=$2 device=$3 cpu inside=null more='' also=''
 	shift 3
-	[[ $row == W7 ]] || rig_trace_begin || fail "no trace"
+	[[ ${untraced-} ]] || rig_trace_begin || fail "no trace"
 	rig_count_begin
 	cpu=$(busy)
 	"$@" || fail "$row $case on $device: $(head -c 300 "$result")"
 	cpu=$(($(busy) - cpu))
 	rig_count_end
 	RIG_RMW=null RIG_RCW=null RIG_TRACE_DROPPED=0
-	if [[ $row != W7 ]]; then
+	if [[ ! ${untraced-} ]]; then
 		# shellcheck disable=SC2086 # several words
 		[[ ! ${stretch-} ]] || inside=$(read_rows $stretch)
 		rig_trace_end || fail "no trace"

@@ -8,6 +8,7 @@ def jobs: .fio.jobs | map(if .read.io_bytes > 0 then .read else .write end);
 def bytes: jobs | map(.io_bytes) | add;
 # All of them together until the last one ends, and what it left is written.
 def speed: bytes / (([jobs[].runtime, 1] | max) + (.drain_ms // 0));
+def member_ios: .reads + .writes;
 def cpu: .busy / 100 / bytes * 1e9;
 
 def select_of(row; case; device): map(select(.row == row and .case == case and .device == device));

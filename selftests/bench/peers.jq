@@ -6,7 +6,6 @@
 include "measured";
 include "figures";
 
-def member_ios: .reads + .writes;
 def member_kib: .read_kib + .write_kib;
 def fsync_us(percent): .fio.jobs[0].sync.lat_ns.percentile[percent] // null | if . then . / 1000 else . end;
 
@@ -30,6 +29,8 @@ map(select(.peer)) as $peers
 | . as $all
 | {
 	kernel: $kernel,
+	date: $date,
+	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),
 	peers: ($peers | unique_by(.peer)),

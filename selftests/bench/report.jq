@@ -94,6 +94,8 @@ def goals:
 
 {
 	kernel: $kernel,
+	date: $date,
+	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),
 	goals: [goals],

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the benchmark makes of measurements beside the peers, and its guard. Figures are made up.
+# What the benchmark makes of measurements: beside the peers, of the sweep, and its
+# guard. Figures are made up.
 # shellcheck source-path=SCRIPTDIR
 
 here=$(realpath "${BASH_SOURCE[0]%/*}")
@@ -11,10 +12,10 @@ bench=$here/../bench
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# measured ROW DEVICE RUN RUNTIME DRAIN IOS: a MiB that was written in RUNTIME ms.
+# measured ROW DEVICE RUN RUNTIME DRAIN IOS [CASE]: a MiB that was written in RUNTIME ms.
 measured() {
-	jq -n '$ARGS.positional as [$row, $device, $run, $runtime, $drain, $ios]
-		| {array: "R5", row: $row, case: "c", device: $device, run: ($run | tonumber), reads: 0,
+	jq -n '$ARGS.positional as [$row, $device, $run, $runtime, $drain, $ios, $case]
+		| {array: "R5", row: $row, case: ($case // "c"), device: $device, busy: ($runtime | tonumber), member_iops: 190, run: ($run | tonumber), reads: 0,
 			writes: ($ios | tonumber), read_kib: 0, write_kib: ($ios | tonumber * 4), rmw: 0, rcw: 0, dropped: 0, drain_ms: ($drain | tonumber),
 			fast_kib: 0, fio: {jobs: [{read: {io_bytes: 0}, write: {io_bytes: 1048576,
 			runtime: ($runtime | tonumber), clat_ns: {percentile: {"99.000000": 1}}}, sync: {lat_ns: {}}}]}}' \
@@ -23,7 +24,18 @@ measured() {
 
 # report: of what is on stdin, to $dir/report.
 report() {
-	jq -L "$bench" -s --arg kernel 6.12 -f "$bench/peers.jq" >"$dir/report"
+	jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/peers.jq" >"$dir/report"
+}
+
+# sweep: the same, of what is on stdin.
+sweep() {
+	jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/sweep.jq" >"$dir/report"
+}
+
+# point CASE RAW TARGET: of the sweep, how long each takes.
+point() {
+	measured 8k raw 1 "$2" 0 40 "$1"
+	measured 8k target 1 "$3" 0 10 "$1"
 }
 
 # is QUERY WANT NAME: what the report says.
@@ -54,7 +66,7 @@ saved() {
 	} | report
 }
 
-tap_plan 14
+tap_plan 17
 
 {
 	measured W1 bcache 1 100 900 400
@@ -89,6 +101,19 @@ saved 500 500
 guard 0 '25 %' "it takes more"
 measured W3 raw 1 1 0 1 | report
 guard 1 'not measured' "it takes no row that is missing"
+
+{
+	point 'iops 3000' 100 110
+	point 'iops 100' 900 100
+	point 'iops 10000' 100 90
+	point 'iops 30000' 100 200
+	point 'iops 100000' 100 400
+	point 'clients 1' 100 50
+} | sweep
+is '[.points[] | select(.what == "iops") | [.at, .speed.median]] | .[0], .[-1]' $'[100,9]\n[100000,0.25]' "the sweep is in the order of numbers"
+is '[.ends[] | [.what, .slower_from]]' '[["clients",null],["iops",30000]]' "it ends where the target stays slower"
+is '.points[0] | [.ios.median, .cpu.median, .member_iops]' '[4,0.5,190]' "a point has member I/Os, CPU time, and what a member does"
+
 rm "$dir/report"
 guard 2 'no file that can be read' "it refuses a report that is not there"
 tap_done

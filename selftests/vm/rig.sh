@@ -38,8 +38,8 @@ rig_set() {
 }
 
 # rig_disk SIZE_MIB spindle|ram [BLOCKSIZE [CACHE_MIB]]: a disk in memory. A spindle does about
-# 200 I/Os a second, one at a time, whatever their size; ram has no delay. With CACHE_MIB it
-# has a volatile write cache, and sees flushes. Sets RIG_DISK, the node.
+# 200 I/Os a second, one at a time, whatever their size, or takes RIG_NSEC for each; ram has no
+# delay. With CACHE_MIB it has a volatile write cache, and sees flushes. Sets RIG_DISK, the node.
 rig_disk() {
 	local size=$1 kind=$2 blocksize=${3-512} cache=${4-0} dir i=0 pair pairs
 
@@ -47,7 +47,7 @@ rig_disk() {
 	pairs="size=$size blocksize=$blocksize cache_size=$cache memory_backed=1 discard=1
 		queue_mode=2 submit_queues=1 max_sectors=2560"
 	case $kind in
-	spindle) pairs+=" irqmode=2 completion_nsec=5000000 hw_queue_depth=1" ;;
+	spindle) pairs+=" irqmode=2 completion_nsec=${RIG_NSEC-5000000} hw_queue_depth=1" ;;
 	ram)	pairs+=" irqmode=0" ;;
 	*)	rig_error "a disk is a spindle or ram, not '$kind'" || return ;;
 	esac

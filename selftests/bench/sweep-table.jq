@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# A report of ./sweep.jq as lines with tabs between, for column(1).
+
+include "figures";
+
+["\(.kernel) swept", "at", "a member does", "work", "speed to md", "range", "fewer member I/Os", "CPU to md", "MiB/s, md", "target"],
+(.points[] | [.what, .at, .member_iops, .row, (.speed.median | short), "\(.speed.min | short) to \(.speed.max | short)",
+	(.ios.median | short), (.cpu.median | short), (.raw.mib_s | short), (.target.mib_s | short)]),
+[""],
+["swept", "work", "slower from"],
+(.ends[] | [.what, .row, .slower_from // "nowhere"])
+| @tsv
