@@ -6,7 +6,7 @@
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
-#                       and how far it carries
+#                       how far it carries, and the historic benchmarks
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
@@ -83,6 +83,7 @@ bench: setup
 	selftests/bench/peers
 	selftests/bench/profile
 	selftests/bench/sweep
+	selftests/bench/history
 
 bench-check: setup
 	$(MAKE) modules

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the benchmark makes of measurements: beside the peers, of the sweep, and its
+# What the benchmark makes of measurements: beside the peers, of the sweep and beside history, and its
 # guard. Figures are made up.
 # shellcheck source-path=SCRIPTDIR
 
@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 # measured ROW DEVICE RUN RUNTIME DRAIN IOS [CASE]: a MiB that was written in RUNTIME ms.
 measured() {
 	jq -n '$ARGS.positional as [$row, $device, $run, $runtime, $drain, $ios, $case]
-		| {array: "R5", row: $row, case: ($case // "c"), device: $device, busy: ($runtime | tonumber), member_iops: 190, run: ($run | tonumber), reads: 0,
+		| {array: "R5", row: $row, case: ($case // "c"), device: $device, busy: ($runtime | tonumber), files: 32, member_iops: 190, run: ($run | tonumber), reads: 0,
 			writes: ($ios | tonumber), read_kib: 0, write_kib: ($ios | tonumber * 4), rmw: 0, rcw: 0, dropped: 0, drain_ms: ($drain | tonumber),
 			fast_kib: 0, fio: {jobs: [{read: {io_bytes: 0}, write: {io_bytes: 1048576,
 			runtime: ($runtime | tonumber), clat_ns: {percentile: {"99.000000": 1}}}, sync: {lat_ns: {}}}]}}' \
@@ -27,9 +27,14 @@ report() {
 	jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/peers.jq" >"$dir/report"
 }
 
-# sweep: the same, of what is on stdin.
+# sweep, history: the same, of what is on stdin.
 sweep() {
 	jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/sweep.jq" >"$dir/report"
+}
+
+history() {
+	jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 --slurpfile published "$bench/history.json" \
+		-f "$bench/history.jq" >"$dir/report"
 }
 
 # point CASE RAW TARGET: of the sweep, how long each takes.
@@ -66,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 17
+tap_plan 22
 
 {
 	measured W1 bcache 1 100 900 400
@@ -113,6 +118,23 @@ guard 1 'not measured' "it takes no row that is missing"
 is '[.points[] | select(.what == "iops") | [.at, .speed.median]] | .[0], .[-1]' $'[100,9]\n[100000,0.25]' "the sweep is in the order of numbers"
 is '[.ends[] | [.what, .slower_from]]' '[["clients",null],["iops",30000]]' "it ends where the target stays slower"
 is '.points[0] | [.ios.median, .cpu.median, .member_iops]' '[4,0.5,190]' "a point has member I/Os, CPU time, and what a member does"
+
+{
+	for run in 1 2 3; do
+		measured bsd raw "$run" $((run * 100)) 0 1 'write_8192 1'
+		measured bsd target "$run" 50 0 1 'write_8192 2'
+		measured mkfile target "$run" 500 0 8 'cluster 128'
+		measured untar raw "$run" 2000 0 64 'as it comes'
+	done
+} | history
+is '.bsd.tests[] | select(.test == "write_8192") | [.sc750_eagle, .md, .target]' '[[470,470],[5120,null],[null,20480]]' \
+	"history has the median beside the original, and nothing that was not measured"
+is '.mkfile.clusters[] | select(.kib == 128) | [.writes_s, .now.kib, .now.writes_s]' '[39.8,4,16]' "a transfer's size, and how many a second"
+is '.untar.transfers[0].writes_file * 100 | round' 526 "the tar of 1997 took 5.26 writes a file"
+is '.untar.now[0] | [.files_s, .writes_file, .kb_file]' '[16,2,8]' "what it takes today is counted by file"
+
+tap_is "$(jq -L "$bench" -r --arg format tsv --arg table bsd -f "$bench/history-table.jq" "$dir/report" | sed -n 4p)" \
+	$'write_8192\t470 (1)\t470 (1)\t320 (1)\t410 (1.28)\t5120 (1)\t-\t-\t-' "in brackets is the shape, where there is one"
 
 rm "$dir/report"
 guard 2 'no file that can be read' "it refuses a report that is not there"
