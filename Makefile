@@ -7,6 +7,7 @@
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
 #                       how far it carries, and the historic benchmarks
+#   make bench-page     Documentation/bench, of what was measured last: tables and pictures
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
@@ -30,7 +31,7 @@ endif
 DKMS = $(DESTDIR)/usr/src/fullstripe-$(FULLSTRIPE_VERSION)
 
 .PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
-	demo bench bench-check lint docs clean \
+	demo bench bench-page bench-check lint docs clean \
 	install install-modules install-programs install-dkms dkms-source \
 	uninstall uninstall-modules uninstall-programs uninstall-dkms deb
 
@@ -83,7 +84,12 @@ bench: setup
 	selftests/bench/peers
 	selftests/bench/profile
 	selftests/bench/sweep
+	selftests/bench/instructions
 	selftests/bench/history
+
+# Measures nothing.
+bench-page:
+	selftests/bench/page
 
 bench-check: setup
 	$(MAKE) modules

@@ -8,6 +8,6 @@ include "figures";
 (.points[] | [.what, .at, .member_iops, .row, (.speed.median | short), "\(.speed.min | short) to \(.speed.max | short)",
 	(.ios.median | short), (.cpu.median | short), (.raw.mib_s | short), (.target.mib_s | short)]),
 [""],
-["swept", "work", "slower from"],
-(.ends[] | [.what, .row, .slower_from // "nowhere"])
+["swept", "work", "slower at"],
+(.ends[] | [.what, .row, (.slower_at | join(", "))])
 | @tsv

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # All measurements of ./sweep-guest to one report: by what is swept, how the target stands to
-# md, and from where on it is slower. Ratios are taken within one run.
+# md, and where it is slower. Ratios are taken within one run.
 
 include "measured";
 include "figures";
 
 def mib_s: speed * 1000 / 1048576;
 
-# Of points in ascending order: the first one from which on the target is slower than md.
-def slower_from: . as $points
-	| [range(length) | select($points[.:] | all(.speed.median < 1))][0] | if . then $points[.].at else null end;
-
 . as $all
 | {
 	kernel: $kernel, date: $date, runs: (map(.run) | unique | length),
 	points: [group_by([.row, .case])[] | .[0] as {$row, $case} | ($case | split(" ")) as [$what, $at]
-		| ($all | select_of($row; $case; "target")) as $target | ($all | select_of($row; $case; "raw")) as $raw
+		| ($all | select_of($row; $case; "target")) as $target | ($all | select_of($row; $case; "raw")) as $here
+		# What is swept is not md's: it was measured at the first point.
+		| (if $here != [] then $here else
+			$all | map(select(.row == $row and .device == "raw" and (.case | startswith($what + " ")))) end) as $raw
 		| {what: $what, row: $row, at: ($at | tonumber), member_iops: (map(.member_iops) | median),
 			speed: ratios(speed; $target; $raw), ios: ratios([member_ios, 1] | max; $raw; $target),
 			cpu: ratios(cpu; $target; $raw),
@@ -24,4 +23,4 @@ def slower_from: . as $points
 			target: {mib_s: ($target | map(mib_s) | median), cpu_s_per_gb: ($target | map(cpu) | median)}}]
 	| sort_by(.what, .row, .at)
 }
-| .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_from: slower_from}]
+| .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]

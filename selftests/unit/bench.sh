@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the benchmark makes of measurements: beside the peers, of the sweep and beside history, and its
-# guard. Figures are made up.
+# What the benchmark makes of measurements: beside the peers, of the sweep and beside history; its
+# guard, and its page. Figures are made up.
 # shellcheck source-path=SCRIPTDIR
 
 here=$(realpath "${BASH_SOURCE[0]%/*}")
@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 22
+tap_plan 32
 
 {
 	measured W1 bcache 1 100 900 400
@@ -114,9 +114,11 @@ guard 1 'not measured' "it takes no row that is missing"
 	point 'iops 30000' 100 200
 	point 'iops 100000' 100 400
 	point 'clients 1' 100 50
+	measured 8k target 1 25 0 10 'clients 4'
 } | sweep
 is '[.points[] | select(.what == "iops") | [.at, .speed.median]] | .[0], .[-1]' $'[100,9]\n[100000,0.25]' "the sweep is in the order of numbers"
-is '[.ends[] | [.what, .slower_from]]' '[["clients",null],["iops",30000]]' "it ends where the target stays slower"
+is '[.ends[] | [.what, .slower_at]]' '[["clients",[]],["iops",[3000,30000,100000]]]' "it says where the target is slower"
+is '[.points[] | select(.what == "clients") | .speed.median]' '[2,4]' "who has no md beside him has that of the first point"
 is '.points[0] | [.ios.median, .cpu.median, .member_iops]' '[4,0.5,190]' "a point has member I/Os, CPU time, and what a member does"
 
 {
@@ -135,6 +137,44 @@ is '.untar.now[0] | [.files_s, .writes_file, .kb_file]' '[16,2,8]' "what it take
 
 tap_is "$(jq -L "$bench" -r --arg format tsv --arg table bsd -f "$bench/history-table.jq" "$dir/report" | sed -n 4p)" \
 	$'write_8192\t470 (1)\t470 (1)\t320 (1)\t410 (1.28)\t5120 (1)\t-\t-\t-' "in brackets is the shape, where there is one"
+cp "$dir/report" "$dir/history"
+
+for writes in 1024 5120; do
+	for device in md target; do
+		echo "{\"work\":\"in order\",\"device\":\"$device\",\"writes\":$writes,\"instructions\":$((9000000 + writes * (${#device} * 1000)))}"
+	done
+done | jq -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/instructions.jq" >"$dir/report"
+is '.instructions[0] | [.disk, .md, .target]' '[null,2000,6000]' "instructions for a write are without those of beginning and end"
+
+# The page, in a tree of its own: of the reports in its build/bench.
+mkdir -p "$dir/tree/selftests" "$dir/tree/build/bench"
+cp -r "$bench" "$dir/tree/selftests/bench"
+page=$dir/tree/selftests/bench/page results=$dir/tree/Documentation/bench/results.rst
+tap_check "without any report there is no page" eval "! '$page' 2>'$dir/said' && grep -q 'measure first' '$dir/said'"
+cp "$dir/history" "$dir/tree/build/bench/history-6.12.json"
+{
+	measured FS bcache 1 110 0 400
+	measured FS target 1 100 0 100
+	measured W4 raw 1 90 0 400
+	measured W4 target 1 100 0 100
+	measured W9 bcache 1 123456 0 400
+	measured W9 target 1 1000 0 100
+	echo '{"peer":"bcache","version":"v","class":"c"}'
+} | report
+cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R5.json"
+tap_check "of reports there is" "$page"
+tap_check "it is well-formed" rst2html --halt=warning "$results" "$dir/page.html"
+tap_is "$(sed -n '/is not reached:/,/^How far\|^The goals\|^Beside history/p' "$results" | grep -oP '^   "\w+",.*')" \
+	$'   "FS","c","bcache","1.1","1.1 to 1.1","4",">= 1.3"\n   "W4","c","raw","0.9","0.9 to 0.9","4",""' \
+	"it says where the target loses, and where it does not win by enough"
+tap_is "$(grep -c 'How far it carries' "$results")" 0 "it says nothing of what was not measured"
+tap_is "$(jq '.goals[] | select(.row == "W9") | .median' "$dir/tree/Documentation/bench/peers.json")" 123.5 "reports are kept in four digits"
+tap_is "$(xmllint --noout "$dir"/tree/Documentation/bench/*.svg 2>&1; cd "$dir/tree/Documentation/bench" && echo *.svg)" 'history.svg peers.svg' \
+	"it has a picture of each that there is"
+cp "$results" "$dir/before"
+rm "$dir/tree/build/bench"/*.json
+"$page" >/dev/null
+tap_check "without new reports it is made anew of those that were kept" cmp "$dir/before" "$results"
 
 rm "$dir/report"
 guard 2 'no file that can be read' "it refuses a report that is not there"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The table $table of a report, for ./page, as lines with tabs between (or $format csv); "plot ..." has no heading,
+# as it is for gnuplot. History's are in ./history-table.jq.
+
+include "figures";
+
+def reached: if has("reached") then if .reached then "yes" else "**no**" end else "" end;
+def spread: "\(.min | short) to \(.max | short)";
+def peers_order: ["raw", "tuned", "journal", "bcache", "writecache"];
+def row_label: .[0] | if IN(.row; "W1") then "\(.row) \(.case)" else .row end;
+def is_loss: .median < 1 or .reached == false;
+
+# A row of the peers' goals for each work, and a column for each peer.
+def beside:
+	[peers_order[] as $peer | select(any(.goals[]; .peer == $peer)) | $peer] as $peers
+	| (["", "work"] + $peers),
+	(.goals | group_by([.row, .case])[] | . as $work
+		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer) | .median | short), "-")]);
+
+def losses:
+	["", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
+	(.goals[] | select(is_loss) | [.row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
+
+def classes: ["", "version", "what a power cut takes"], (.peers[] | [.peer, .version, .class]);
+
+def plot_peer(peer): [.goals | group_by([.row, .case])[]] | to_entries[]
+	| [.key, (.value | row_label), (.value[] | select(.peer == peer) | .median)] | select(.[2]);
+
+def points:
+	["", "at", "does, 1/s", "work", "speed to md", "range", "fewer member I/Os", "CPU to md"],
+	(.points[] | select(.what != "ram")
+		| [.what, .at, .member_iops, .row, (.speed.median | short), (.speed | spread), (.ios.median | short), (.cpu.median | short)]);
+
+def ends: ["", "work", "slower at"],
+	(.ends[] | select(.what != "ram") | [.what, .row, if .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
+
+def ram:
+	["work", "CPU s/GB, md", "target", "target to md", "speed to md", "fewer member I/Os"],
+	(.points[] | select(.what == "ram") | [.row, (.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short),
+		(.cpu.median | short), (.speed.median | short), (.ios.median | short)]);
+
+def plot_sweep(what; row): .points[] | select(.what == what and .row == row) | [.at, .speed.median];
+def plot_ram: .points[] | select(.what == "ram") | [.row, .raw.cpu_s_per_gb, .target.cpu_s_per_gb];
+
+def instructions: ["4 KiB", "one disk", "md", "target", "target to md"],
+	(.instructions[] | [.work, .disk, .md, .target, (.target / .md | short)]);
+
+def goals: ["", "work", "what", "goal", "median", "range", "reached"],
+	(.goals[] | [.row, .case // "", .what, .goal, (.median | short), spread, reached]);
+
+($table | split(" ")) as $words
+| (if $table == "classes" then classes
+elif $table == "losses" then losses
+elif $table == "points" then points
+elif $table == "instructions" then instructions
+elif $table == "ends" then ends
+elif $table == "ram" then ram
+elif $table == "plot ram" then plot_ram
+elif $table == "goals" then if has("peers") then beside else goals end
+elif $words[1] == "peer" then plot_peer($words[2])
+else plot_sweep($words[1]; $words[2:] | join(" ")) end)
+| if $format == "csv" then @csv else @tsv end
