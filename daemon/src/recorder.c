@@ -48,8 +48,11 @@ static int start(struct recorder *r, const struct tuning *t, const char *record_
 {
 	int e = capture_start(t->device.node, record_folder, &r->capture, &r->obstacle);
 
-	if (r->obstacle == OBSTACLE_NONE)
+	if (r->obstacle == OBSTACLE_NONE) {
+		/* Where there is a trace nothing need be counted, at the cost of each bio. */
+		*area = dmstats_free(*area);
 		return e;
+	}
 	/* Who wants to keep the trace is not served by anything else. */
 	if (record_folder)
 		return capture_log_obstacle(t->device.node, r->obstacle, e);
