@@ -29,7 +29,9 @@
  * same flags on all bios, and without REQ_SYNC, which makes md start at once.
  *
  * A row that md has to read for it puts off behind whole stripes, as long as there are any.
- * So where somebody waits for a stripe that is written in part, it has REQ_SYNC.
+ * So where somebody waits for a stripe that is written in part, it has REQ_SYNC; and what
+ * is held has it, as it has not completed: a page that the kernel writes back by itself is one
+ * that fsync may come to wait for.
  */
 #include <linux/blkdev.h>
 #include <linux/hash.h>
@@ -355,7 +357,8 @@ static void start_batch(struct destager *d, struct stripe_group *leader)
 
 	leader->fill = take_fill(d, leader);
 	list_for_each_entry(group, &leader->batch, batch_link) {
-		group->awaited = is_awaited(d, group) && !group->fill &&
+		/* What is not copied has not completed: somebody may wait for that, too. */
+		group->awaited = (is_awaited(d, group) || !group->copied) && !group->fill &&
 				 !is_whole(fullstripe_of(d), group);
 		group->state = GROUP_INFLIGHT;
 		group->status = BLK_STS_OK;
