@@ -201,11 +201,11 @@ fio --name=w --filename=/dev/mapper/fs0 --direct=1 --sync=dsync --rw=write --bs=
 	--ioengine=libaio --iodepth=16 --size=32M --time_based --runtime=120 --output=/dev/null &
 job=$!
 until_true is_above fua_writes 32
-before=$(stat fua_writes)
+fua_before=$(stat fua_writes)
 tap_check "who writes many with O_DSYNC lets others go on" timeout 40 \
 	dd if=/dev/zero of=/dev/mapper/fs0 bs="$RIG_W" count=16 seek=400 oflag=direct conv=notrunc status=none
 # He writes 16 at a time. If his took their places it would be 140 to 200 for each of theirs.
-(($(stat fua_writes) - before <= 16 * 90))
+(($(stat fua_writes) - fua_before <= 16 * 90))
 tap_is $? 0 "in their turn"
 kill "$job"
 wait "$job" 2>/dev/null
