@@ -139,19 +139,25 @@ static bool read_pdu(const struct header *h, const unsigned char *pdu, size_t le
 	}
 }
 
-/* What claims that is damaged: sums would overflow, and all else would come before it. */
+static bool is_note(const struct header *h)
+{
+	return (h->action >> BLKTRACE_CATEGORY_SHIFT) & BLKTRACE_NOTIFY;
+}
+
+/*
+ * What claims that is damaged: sums would overflow, and all else would come before it. A note
+ * has no place: the kernel leaves there what the buffer had.
+ */
 static bool is_beyond(const struct header *h)
 {
-	return h->time > TRACE_TIME_MAX || (h->bytes > 0 && h->sector >= TRACE_SECTORS_MAX);
+	return h->time > TRACE_TIME_MAX ||
+	       (!is_note(h) && h->bytes > 0 && h->sector >= TRACE_SECTORS_MAX);
 }
 
 static bool header_to_event(const struct header *h, const unsigned char *pdu, struct trace_event *e)
 {
 	unsigned int action = h->action & BLKTRACE_ACTION_MASK;
 	size_t len = h->pdu_len;
-
-	if (is_beyond(h))
-		return false;
 
 	*e = (struct trace_event) {
 		.categories = h->action >> BLKTRACE_CATEGORY_SHIFT,
@@ -165,10 +171,13 @@ static bool header_to_event(const struct header *h, const unsigned char *pdu, st
 		.error = h->error,
 	};
 
-	if (e->categories & BLKTRACE_NOTIFY) {
+	if (is_note(h)) {
 		if (action > BLKTRACE_NOTE_MESSAGE)
 			return false;
 		e->action = TRACE_NOTE_PROCESS + action;
+		e->sector = 0;
+		e->bytes = 0;
+		e->error = 0;
 	} else {
 		if (action == 0 || action >= TRACE_ACTION_MAX)
 			return false;
@@ -214,8 +223,7 @@ static void skip(struct trace_decoder *d, size_t bytes)
 /* v1 counts a record only once it is stored, so only v2 shows a loss as a gap. */
 static void count_lost(struct trace_decoder *d, const struct header *h)
 {
-	if (h->version != BLKTRACE_VERSION_2 ||
-	    (h->action >> BLKTRACE_CATEGORY_SHIFT) & BLKTRACE_NOTIFY)
+	if (h->version != BLKTRACE_VERSION_2 || is_note(h))
 		return;
 	if (d->sequence_known && d->sequence_cpu == h->cpu && h->sequence > d->sequence)
 		d->lost += h->sequence - d->sequence - 1;
@@ -301,6 +309,11 @@ bool trace_decoder_next(struct trace_decoder *d, struct trace_event *event)
 		}
 		if (have < h.size + h.pdu_len)
 			return false;
+		if (is_beyond(&h)) {
+			note_problem(d, TRACE_BEYOND, 0);
+			skip(d, 1);
+			continue;
+		}
 
 		d->astray = false;
 		d->records++;
@@ -398,6 +411,11 @@ int trace_problem_describe(const struct trace_decoder *d, char *text, size_t siz
 		snprintf(text, size,
 			 "offset %llu: a record claims %u bytes after it (at most %u); %llu bytes passed over, %llu records read",
 			 offset, d->problem_value, TRACE_PDU_MAX, skipped, records);
+		return -EBADMSG;
+	case TRACE_BEYOND:
+		snprintf(text, size,
+			 "offset %llu: a record claims a time or sector that there is not; %llu bytes passed over, %llu records read",
+			 offset, skipped, records);
 		return -EBADMSG;
 	case TRACE_TRUNCATED:
 		snprintf(text, size,

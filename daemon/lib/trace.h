@@ -126,14 +126,14 @@ enum trace_problem {
 	TRACE_GARBAGE,		/* value: the word found where a magic should be */
 	TRACE_UNKNOWN_VERSION,	/* value: the version */
 	TRACE_LONG_PDU,		/* value: the length */
+	TRACE_BEYOND,
 	TRACE_TRUNCATED,	/* value: the bytes that are there of the last record */
 };
 
 /**
  * struct trace_decoder - one stream of records
  * @records: decoded so far, of any kind
- * @unknown_actions: records of a kind that this reader does not know, or of places and times
- *	that there are not; passed over
+ * @unknown_actions: records of a kind that this reader does not know; passed over
  * @skipped_bytes: bytes that belong to no record
  * @lost: records that the kernel had to drop, as v2's sequence numbers tell
  * @version: of the latest record, 0 before the first
