@@ -296,7 +296,8 @@ static void take_sample(struct watch *w, const struct tuning *t, const struct re
 	struct harm_sample sample;
 
 	w->metrics.pre_reads = -1;
-	if (!w->counted || see_settings(w, t) != 0 || recorded->lost > 0 ||
+	/* Whatever comes of the sample, those of other settings are none any more. */
+	if (see_settings(w, t) != 0 || !w->counted || recorded->lost > 0 ||
 	    counters_read(SYSFS_ROOT, w->name, &t->topology, &counters) < 0)
 		return;
 	if (!harm_sample(&recorded->profile, recorded->in_flight, &w->counters, &counters, &sample))
