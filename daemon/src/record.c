@@ -74,15 +74,20 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return sd_event_exit(sd_event_source_get_event(source), -EINTR);
 }
 
-static int run_loop(struct recording *recording)
+/* Before the recording begins: who is interrupted then takes it away, too. */
+static int new_loop(sd_event **ret)
 {
-	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	int r = loop_new(ret, on_signal);
+
+	return r < 0 ? log_errno(r, "the event loop") : 0;
+}
+
+static int run_loop(sd_event *event, struct recording *recording)
+{
 	int r;
 
-	r = loop_new(&event, on_signal);
-	if (r >= 0)
-		r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, CAPTURE_POLL_USEC, 0,
-					       on_poll, recording);
+	r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, CAPTURE_POLL_USEC, 0,
+				       on_poll, recording);
 	if (r >= 0)
 		r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC,
 					       recording->seconds * 1000000ull, 0, on_end, NULL);
@@ -147,6 +152,7 @@ static int refuse_partition(const struct block_device *device)
 int record(const struct block_device *device, const char *record_folder, unsigned int seconds,
 	   trace_event_fn take, void *data, uint64_t *ret_lost)
 {
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(capture_freep) struct capture *capture = NULL;
 	struct traced traced = { .take = take, .data = data };
 	struct recording recording = { .poll = poll_trace, .data = &traced, .seconds = seconds };
@@ -155,6 +161,8 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	int r;
 
 	r = refuse_partition(device);
+	if (r == 0)
+		r = new_loop(&event);
 	if (r < 0)
 		return r;
 	r = capture_start(device->node, record_folder, &capture, &obstacle);
@@ -163,7 +171,7 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	if (r < 0)
 		return r;
 	traced.capture = capture;
-	r = run_loop(&recording);
+	r = run_loop(event, &recording);
 	if (r < 0)
 		return r;
 	r = capture_stop(capture, take, data, &lost);
@@ -196,19 +204,22 @@ static int poll_workload(struct recording *recording)
 int record_workload(const struct tuning *t, const char *record_folder, unsigned int seconds,
 		    struct recorded *ret)
 {
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(dmstats_freep) struct dmstats *area = NULL;
 	_cleanup_(recorder_freep) struct recorder *recorder = NULL;
 	struct recording recording = { .poll = poll_workload, .seconds = seconds };
 	struct recorded recorded;
 	int r;
 
-	r = recorder_start(t, record_folder, &area, &recorder);
+	r = new_loop(&event);
+	if (r == 0)
+		r = recorder_start(t, record_folder, &area, &recorder);
 	if (r < 0)
 		return r;
 	if (recorder_obstacle(recorder) != OBSTACLE_NONE)
 		recorder_tell(t, recorder_obstacle(recorder));
 	recording.data = recorder;
-	r = run_loop(&recording);
+	r = run_loop(event, &recording);
 	if (r < 0)
 		return r;
 	r = recorder_stop(recorder, &recorded);
