@@ -127,17 +127,39 @@ int dmstats_new(const struct block_device *device, struct dmstats **ret)
 	return 0;
 }
 
+/*
+ * A device that is gone has no areas, and is not asked, as libdevmapper would complain; and
+ * another one that has its number has others.
+ */
+static bool is_there(const struct dmstats *d)
+{
+	_cleanup_free_ char *list = NULL;
+	const char *rest;
+	unsigned int area;
+	long owner;
+
+	if (!sysfs_has(SYSFS_ROOT, d->device.name, "dm") ||
+	    ask(&d->device, "@stats_list " STATS_PROGRAM, &list) < 0)
+		return false;
+	rest = list;
+	while (stats_message_area(&rest, &area, &owner))
+		if (area == d->area && owner == getpid())
+			return true;
+	return false;
+}
+
 /**
  * dmstats_covers() - whether all of the device is counted
  * @d: the counters
  *
- * A device that grew has an end that an area from before does not have.
+ * A device that grew has an end that an area from before does not have; and others can delete
+ * areas.
  */
 bool dmstats_covers(const struct dmstats *d)
 {
 	uint64_t sectors;
 
-	return read_sectors(&d->device, &sectors) == 0 && sectors == d->sectors;
+	return read_sectors(&d->device, &sectors) == 0 && sectors == d->sectors && is_there(d);
 }
 
 /**
@@ -156,23 +178,6 @@ int dmstats_read(const struct dmstats *d, struct counted_reading *ret)
 		r = stats_message_counters(answer, ret);
 	return r < 0 ? log_errno(r, "%s: what dm-stats counted cannot be read; did somebody else delete its area?",
 				 d->device.node) : 0;
-}
-
-/* A device that is gone has no areas; and another one that has its number has others. */
-static bool is_there(const struct dmstats *d)
-{
-	_cleanup_free_ char *list = NULL;
-	const char *rest;
-	unsigned int area;
-	long owner;
-
-	if (ask(&d->device, "@stats_list " STATS_PROGRAM, &list) < 0)
-		return false;
-	rest = list;
-	while (stats_message_area(&rest, &area, &owner))
-		if (area == d->area && owner == getpid())
-			return true;
-	return false;
 }
 
 /**

@@ -66,6 +66,11 @@ has_area() {
 	[[ $(areas) ]]
 }
 
+# shellcheck disable=SC2317
+has_no_area() {
+	! has_area
+}
+
 # has_counted WRITES: whether the first area has so many.
 # shellcheck disable=SC2317
 has_counted() {
@@ -90,7 +95,7 @@ lock_down() {
 	[[ -e /sys/kernel/security/lockdown ]] && echo integrity >/sys/kernel/security/lockdown
 }
 
-tap_plan 37
+tap_plan 38
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD" --set data_members=2 --set cluster_bytes=128KiB
@@ -174,6 +179,7 @@ tap_check "when it was killed and is started again, it takes its area away" \
 	eventually 30 said "the area of dm-stats that an earlier process left is taken away"
 mount -t debugfs debugfs /sys/kernel/debug
 tap_check "with debugfs it traces" eventually 30 said "its workload is recorded from its trace"
+tap_check "and counts no more" eventually 10 has_no_area
 kill -TERM "$daemon"
 wait "$daemon"
 tap_is "$? $(areas)" "0 " "it stops, and no area is left"
