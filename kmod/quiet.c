@@ -143,7 +143,8 @@ bool quiet_is_near(const struct fullstripe *fs)
  * @fs: the target.
  *
  * Context: any.
- * Return: stripes; 0 while it is quiet: then throttle_wake() and destager_kick() follow.
+ * Return: stripes; 0 while it is quiet and memory is free: then throttle_wake() and
+ * destager_kick() follow.
  */
 unsigned int quiet_max_stripes(const struct fullstripe *fs)
 {
@@ -151,7 +152,8 @@ unsigned int quiet_max_stripes(const struct fullstripe *fs)
 
 	if (!quiet_is_near(fs))
 		return UINT_MAX;
-	if (READ_ONCE(fs->quiet.is))
+	/* What it is quiet for may be what waits for memory. */
+	if (READ_ONCE(fs->quiet.is) && !READ_ONCE(fs->staging.stalled))
 		return 0;
 	return clamp_t(u32, EXPECTED_BYTES / stripe_bytes, EXPECTED_STRIPES_MIN, EXPECTED_STRIPES);
 }
