@@ -16,7 +16,7 @@
  */
 #include "fullstripe.h"
 
-#define QUIET_MS	400
+#define QUIET_MS	200
 #define QUIET_SHARE	4
 
 /* For so long after a flush another one is expected. */

@@ -249,7 +249,7 @@ tap_check "both end" wait "$flush" "$job"
 tap_is "$(stat held_files) $(stat dirty_files)" "0 0" "and nothing is left"
 
 # A whole stripe that comes while a flush is under way has to wait, though nothing is in flight. It is
-# quiet for 400 ms only, so it may take more than one try to be within.
+# quiet for 200 ms only, so it may take more than one try to be within.
 waited=$(stat throttled)
 python3 - "$(rig_sysfs fs0)/stats" <<'PYTHON'
 import mmap, os, subprocess, sys, threading, time
