@@ -64,7 +64,7 @@ look() {
 in_flight() {
 	look '
 	dev == fs0 && op ~ /^F/ {
-		if (!last || t > last + 0.9) {
+		if (!last || t > last + 0.7) {
 			few = '"$1"'
 			first = t
 		}
@@ -75,7 +75,7 @@ in_flight() {
 	name == "block_bio_queue:" {
 		n += !(sector in on)
 		on[sector] = 1
-		if (few && (on_flush > 0 || t < last + 0.9) && n > most)
+		if (few && (on_flush > 0 || t < last + 0.7) && n > most)
 			most = n
 	}
 	name == "block_bio_complete:" { n -= sector in on; delete on[sector] }
