@@ -17,7 +17,6 @@
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/record.h"
-#include "workload.h"
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct profile *, profile_free)
@@ -26,23 +25,17 @@ DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
 /**
  * struct options - the command line
  * @profile: where stripes are
- * @device: only this one of those in the recordings
- * @has_device: it was said
+ * @recording: how long to record the device now, or which one of those in the recordings is meant
  * @has_start: where they begin was said
  * @json: print JSON
- * @seconds: how long to record; 0: there are recordings
- * @record_folder: where to keep what is recorded, or NULL
- * @files: recordings; with @seconds the device
+ * @files: recordings; or the device that is recorded now
  * @n_files: how many
  */
 struct options {
 	struct profile_options profile;
-	uint32_t device;
-	bool has_device;
+	struct recording_options recording;
 	bool has_start;
 	bool json;
-	unsigned int seconds;
-	const char *record_folder;
 	char **files;
 	size_t n_files;
 };
@@ -50,29 +43,21 @@ struct options {
 enum {
 	OPTION_STRIPE = 256,
 	OPTION_START,
-	OPTION_DEVICE,
 	OPTION_JSON,
-	OPTION_SECONDS,
-	OPTION_RECORD,
 };
 
 static const struct argp_option option_list[] = {
 	{ "stripe", OPTION_STRIPE, "SIZE", 0, "Stripe width, to tell unaligned writes", 0 },
 	{ "start", OPTION_START, "SIZE", 0, "Where on the array the traced device begins", 0 },
-	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Only this device", 0 },
-	{ "seconds", OPTION_SECONDS, "N", 0, "Record DEV now, for so long", 0 },
-	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 },
 };
 
 static void check(const struct options *o, struct argp_state *state)
 {
-	if (o->record_folder && !o->seconds)
-		argp_error(state, "--record needs --seconds");
-	if (o->seconds && o->n_files != 1)
+	if (o->recording.seconds && o->n_files != 1)
 		argp_error(state, "--seconds records one device: fullstripectl profile DEV --seconds N");
-	if (o->seconds && o->has_device)
+	if (o->recording.seconds && o->recording.has_device)
 		argp_error(state, "--device says which device of a recording, and there is none");
 	if (!o->n_files)
 		option_no_files(state);
@@ -83,22 +68,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->recording;
+		return 0;
 	case OPTION_STRIPE:
 		o->profile.stripe_bytes = option_bounded_size("stripe", arg, state);
 		return 0;
 	case OPTION_START:
 		o->profile.offset_bytes = option_bounded_size("start", arg, state);
 		o->has_start = true;
-		return 0;
-	case OPTION_DEVICE:
-		o->device = option_device(arg, state);
-		o->has_device = true;
-		return 0;
-	case OPTION_SECONDS:
-		o->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
-		return 0;
-	case OPTION_RECORD:
-		o->record_folder = arg;
 		return 0;
 	case OPTION_JSON:
 		o->json = true;
@@ -118,6 +96,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
+	.children = (const struct argp_child[]) { { &recording_argp, 0, NULL, 0 }, { 0 } },
 	.args_doc = "FILE...\nDEV --seconds N",
 	.doc = "Print the profile of the workload in blktrace recordings, for each device in them, or of that of DEV now. FILEs are merged by time.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a file is no recording or is damaged (what could be read was used), 4 nothing was recorded.",
 };
@@ -229,7 +208,8 @@ static int profile_now(const struct options *o, struct profile **ret)
 	if (r == 0)
 		r = new_profile(&options, &profile);
 	if (r == 0)
-		r = record(&from->device, o->record_folder, o->seconds, take_event, profile, &lost);
+		r = record(&from->device, o->recording.folder, o->recording.seconds, take_event,
+			   profile, &lost);
 	if (r < 0)
 		return r;
 	profile_add_lost(profile, lost);
@@ -240,10 +220,10 @@ static int profile_now(const struct options *o, struct profile **ret)
 
 static int profile_files(const struct options *o, struct profile **ret, bool *ret_sound)
 {
+	const uint32_t *device = o->recording.has_device ? &o->recording.device : NULL;
 	int r = new_profile(&o->profile, ret);
 
-	return r < 0 ? r : recording_profile(o->files, o->n_files,
-					     o->has_device ? &o->device : NULL, *ret, ret_sound);
+	return r < 0 ? r : recording_profile(o->files, o->n_files, device, *ret, ret_sound);
 }
 
 int verb_profile(int argc, char **argv)
@@ -254,7 +234,7 @@ int verb_profile(int argc, char **argv)
 	int r;
 
 	argp_parse(&parser, argc, argv, 0, NULL, &o);
-	r = o.seconds ? profile_now(&o, &profile) : profile_files(&o, &profile, &sound);
+	r = o.recording.seconds ? profile_now(&o, &profile) : profile_files(&o, &profile, &sound);
 	if (r < 0)
 		return EXIT_FAILED;
 	if (profile_events_elsewhere(profile) > 0)
@@ -272,7 +252,8 @@ int verb_profile(int argc, char **argv)
 		return EXIT_BAD_TRACE;
 	if (profile_devices(profile) == 0) {
 		log_warning("nothing was recorded%s",
-			    o.has_device || o.seconds ? " of this device" : "");
+			    o.recording.has_device || o.recording.seconds ?
+			    " of this device" : "");
 		return EXIT_NOTHING;
 	}
 	return EXIT_DONE;

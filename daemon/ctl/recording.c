@@ -7,12 +7,58 @@
 #include <unistd.h>
 
 #include "lib/merge.h"
+#include "option.h"
 #include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/progress.h"
 
 DEFINE_CLEANUP(struct recording *, recording_close)
+
+/* A day. */
+#define SECONDS_MAX		86400
+
+enum {
+	OPTION_SECONDS = 1280,
+	OPTION_RECORD,
+	OPTION_DEVICE,
+};
+
+static const struct argp_option option_list[] = {
+	{ "seconds", OPTION_SECONDS, "N", 0, "Record DEV now, for so long", 0 },
+	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
+	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Only this device of those in FILEs", 0 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct recording_options *o = state->input;
+
+	switch (key) {
+	case OPTION_SECONDS:
+		o->seconds = option_number("seconds", arg, 1, SECONDS_MAX, state);
+		return 0;
+	case OPTION_RECORD:
+		o->folder = arg;
+		return 0;
+	case OPTION_DEVICE:
+		o->device = option_device(arg, state);
+		o->has_device = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->folder && !o->seconds)
+			argp_error(state, "--record needs --seconds");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp recording_argp = {
+	.options = option_list,
+	.parser = parse_option,
+};
 
 /* How far it has come may be told each time that so many were read. */
 #define PROGRESS_EVENTS		16384

@@ -7,7 +7,6 @@
 #include "lib/macros.h"
 #include "lib/markup.h"
 #include "option.h"
-#include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/record.h"
@@ -30,18 +29,12 @@ struct recording_files {
 
 enum {
 	OPTION_LABEL = 1024,
-	OPTION_DEVICE,
 	OPTION_FROM,
-	OPTION_SECONDS,
-	OPTION_RECORD,
 };
 
 static const struct argp_option option_list[] = {
 	{ "label", OPTION_LABEL, "NAME", 0, "What follows is a recording of this name", 0 },
-	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Only this device", 0 },
 	{ "from", OPTION_FROM, "DEV", 0, "The array is the one that DEV lies on", 0 },
-	{ "seconds", OPTION_SECONDS, "N", 0, "Record DEV now, for so long", 0 },
-	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
 	{ 0 },
 };
 
@@ -66,13 +59,11 @@ static void check(const struct subject_options *o, const struct argp_state *stat
 {
 	const struct recording_files *last = latest(o);
 
-	if (o->seconds && !o->from)
+	if (o->recording.seconds && !o->from)
 		argp_error(state, "--seconds needs --from DEV, which is recorded");
-	if (o->record_folder && !o->seconds)
-		argp_error(state, "--record needs --seconds");
-	if (last && last->names->len == 0 && !o->seconds)
+	if (last && last->names->len == 0 && !o->recording.seconds)
 		argp_error(state, "--label '%s': its files have to follow it", last->label);
-	if (last || o->seconds)
+	if (last || o->recording.seconds)
 		return;
 	if (!o->from)
 		option_no_files(state);
@@ -90,22 +81,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		array_options_init(&o->array);
 		o->recordings = g_array_new(FALSE, FALSE, sizeof(struct recording_files));
 		state->child_inputs[0] = &o->array;
+		state->child_inputs[1] = &o->recording;
 		return 0;
 	case OPTION_LABEL:
 		begin_recording(o, arg, state);
 		return 0;
-	case OPTION_DEVICE:
-		o->device = option_device(arg, state);
-		o->has_device = true;
-		return 0;
 	case OPTION_FROM:
 		o->from = arg;
-		return 0;
-	case OPTION_SECONDS:
-		o->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
-		return 0;
-	case OPTION_RECORD:
-		o->record_folder = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!latest(o))
@@ -124,7 +106,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp subjects_argp = {
 	.options = option_list,
 	.parser = parse_option,
-	.children = (const struct argp_child[]) { { &array_argp, 0, NULL, 0 }, { 0 } },
+	.children = (const struct argp_child[]) {
+		{ &array_argp, 0, NULL, 0 },
+		{ &recording_argp, 0, NULL, 0 },
+		{ 0 }
+	},
 };
 
 /*
@@ -278,6 +264,7 @@ static void end_reading(const struct reader *reader, const char *label, uint64_t
 
 static int read_files(struct reader *reader, const struct recording_files *files)
 {
+	const struct recording_options *o = &reader->options->recording;
 	_cleanup_(recording_closep) struct recording *recording = NULL;
 	const struct trace_event *event;
 	uint64_t lost;
@@ -287,7 +274,7 @@ static int read_files(struct reader *reader, const struct recording_files *files
 	r = recording_open((char **)files->names->pdata, files->names->len, &recording);
 	if (r < 0)
 		return r;
-	reader->only = reader->options->has_device ? &reader->options->device : NULL;
+	reader->only = o->has_device ? &o->device : NULL;
 	while ((r = recording_next(recording, &event)) > 0) {
 		r = read_event(reader, event);
 		if (r < 0)
@@ -309,13 +296,13 @@ static char *label_of_device(const struct from *from, const char *given)
 
 static int read_now(struct reader *reader, const struct from *from, const char *given)
 {
-	const struct subject_options *o = reader->options;
+	const struct recording_options *o = &reader->options->recording;
 	uint64_t lost;
 	char *label;
 	int r;
 
 	reader->only = &from->device.device;
-	r = record(&from->device, o->record_folder, o->seconds, read_event, reader, &lost);
+	r = record(&from->device, o->folder, o->seconds, read_event, reader, &lost);
 	if (r < 0)
 		return r;
 	label = label_of_device(from, given);
@@ -377,7 +364,7 @@ static int read_each(struct subjects *s, const struct subject_options *o, const 
 				   from);
 	if (r < 0 || (last && last->names->len == 0))
 		return r;
-	if (o->seconds)
+	if (o->recording.seconds)
 		return read_recording(s, o, NULL, from);
 	return last || !from ? 0 : read_kept(s, o, from);
 }

@@ -11,6 +11,7 @@
 #include "lib/chart.h"
 #include "lib/plot.h"
 #include "lib/profile.h"
+#include "recording.h"
 
 /* As many as there are colours. */
 #define SUBJECTS_MAX	CHART_COLOURS
@@ -19,22 +20,16 @@
  * struct subject_options - which recordings, and how to look at them
  * @array: what the devices lie on
  * @from: the device that says this, and may be recorded; or NULL
- * @seconds: how long to record it; 0: do not
- * @record_folder: where to keep that recording, or NULL
+ * @recording: how long to record it now, and which device of each recording is meant
  * @state_folder: where the profile is that is kept of it, which will do where nothing else is
  *	given; NULL: it will not
- * @has_device: only one device of each recording
- * @device: that one
  * @recordings: struct recording_files
  */
 struct subject_options {
 	struct array_options array;
 	const char *from;
-	unsigned int seconds;
-	const char *record_folder;
+	struct recording_options recording;
 	const char *state_folder;
-	bool has_device;
-	uint32_t device;
 	GArray *recordings;
 };
 

@@ -6,8 +6,6 @@
 
 #include "lib/saved.h"
 #include "lib/trace.h"
-#include "option.h"
-#include "recording.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/record.h"
@@ -17,26 +15,18 @@ DEFINE_CLEANUP(struct profile *, profile_free)
 
 enum {
 	OPTION_PROFILE = 768,
-	OPTION_SECONDS,
-	OPTION_RECORD,
-	OPTION_DEVICE,
 };
 
 static const struct argp_option option_list[] = {
 	{ "profile", OPTION_PROFILE, "FILE", 0, "The workload that fullstripectl profile --json printed", 0 },
-	{ "seconds", OPTION_SECONDS, "N", 0, "Record the workload now, for so long", 0 },
-	{ "record", OPTION_RECORD, "DIR", 0, "Keep that recording in DIR, as blktrace does", 0 },
-	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Which device of those in FILEs", 0 },
 	{ 0 },
 };
 
 static void check(const struct workload *w, struct argp_state *state)
 {
-	if (!!w->n_files + !!w->profile + !!w->seconds > 1)
+	if (!!w->n_files + !!w->profile + !!w->recording.seconds > 1)
 		argp_error(state, "recordings, --profile and --seconds exclude each other");
-	if (w->record_folder && !w->seconds)
-		argp_error(state, "--record needs --seconds");
-	if (w->has_device && !w->n_files && !w->profile)
+	if (w->recording.has_device && !w->n_files && !w->profile)
 		argp_error(state, "--device says which device of a recording, and there is none");
 }
 
@@ -45,18 +35,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct workload *w = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &w->recording;
+		return 0;
 	case OPTION_PROFILE:
 		w->profile = arg;
-		return 0;
-	case OPTION_SECONDS:
-		w->seconds = option_number("seconds", arg, 1, WORKLOAD_SECONDS_MAX, state);
-		return 0;
-	case OPTION_RECORD:
-		w->record_folder = arg;
-		return 0;
-	case OPTION_DEVICE:
-		w->device = option_device(arg, state);
-		w->has_device = true;
 		return 0;
 	case ARGP_KEY_END:
 		check(w, state);
@@ -69,20 +52,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp workload_argp = {
 	.options = option_list,
 	.parser = parse_option,
+	.children = (const struct argp_child[]) { { &recording_argp, 0, NULL, 0 }, { 0 } },
 };
 
 /* That which was named; else that of the device itself; else the only one. */
 static int choose(const struct workload *w, const struct tuning *t, const struct saved *saved,
 		  struct profile_summary *ret)
 {
-	uint32_t wanted = w->has_device ? w->device : t->device.device;
+	const struct recording_options *o = &w->recording;
+	uint32_t wanted = o->has_device ? o->device : t->device.device;
 
 	for (size_t i = 0; i < saved->n; i++)
 		if (saved->devices[i].device == wanted) {
 			*ret = saved->devices[i];
 			return 0;
 		}
-	if (w->has_device) {
+	if (o->has_device) {
 		log_warning("nothing was recorded of the device %u:%u", trace_device_major(wanted),
 			    trace_device_minor(wanted));
 		return -ENODATA;
@@ -103,7 +88,7 @@ static int choose(const struct workload *w, const struct tuning *t, const struct
 static int record_now(const struct workload *w, const struct tuning *t, struct saved *ret)
 {
 	struct recorded recorded;
-	int r = record_workload(t, w->record_folder, w->seconds, &recorded);
+	int r = record_workload(t, w->recording.folder, w->recording.seconds, &recorded);
 
 	if (r < 0)
 		return r;
@@ -213,12 +198,12 @@ int workload_profile(const struct workload *w, const struct tuning *t, const cha
 		r = read_profile_file(w->profile, saved);
 	else if (w->n_files)
 		r = read_recordings(w, t, saved);
-	else if (w->seconds)
+	else if (w->recording.seconds)
 		r = record_now(w, t, saved);
 	else
 		r = read_last(t, state_folder, saved);
 	if (r < 0)
 		return r;
 	r = choose(w, t, saved, ret);
-	return r == 0 && w->seconds ? save_last(t, state_folder, saved) : r;
+	return r == 0 && w->recording.seconds ? save_last(t, state_folder, saved) : r;
 }
