@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 32
+tap_plan 39
 
 {
 	measured W1 bcache 1 100 900 400
@@ -178,4 +178,24 @@ tap_check "without new reports it is made anew of those that were kept" cmp "$di
 
 rm "$dir/report"
 guard 2 'no file that can be read' "it refuses a report that is not there"
+
+# refused TEXT PROGRAM OPTION...: one that boots machines, before it boots any.
+refused() {
+	local said status
+	said=$("$bench/$2" "${@:3}" 2>&1)
+	status=$?
+	if [[ $status == 2 && $said == *"$1"* ]]; then
+		tap_ok "$2 refuses ${*:3}"
+	else
+		tap_not_ok "$2 refuses ${*:3}" "status $status: $said"
+	fi
+}
+
+refused "'W2.5' is not one of" run --only W1,W2.5
+refused "'R9' is not one of" run --array R9
+refused "from 1 to 99" sweep --runs 0
+refused "'--runs' is no option" instructions --runs 1
+refused "needs a value" history --kernel
+refused "'zfs' is not one of" peers --peers raw,zfs
+refused "'17' is not one of" peers --staging 17
 tap_done

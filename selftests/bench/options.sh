@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # who sources it sets some of these, and uses the others
+#
+# What the programs share that measure in test machines and write a report of it. To be sourced by
+# them; they have a function usage, and say in $options which options they know, each with a value.
+
+here=$(realpath "${BASH_SOURCE[0]%/*}")
+top=${here%/*/*}
+kernels=() rows=() runs=3 module='' machine=()
+
+usage_error() {
+	echo "bench: $*, see --help" >&2
+	exit 2
+}
+
+# own_option NAME VALUE: one that is not common. To be replaced by who has some.
+own_option() {
+	:
+}
+
+# all_among WHAT ALLOWED NAME...: nothing but what is in the list ALLOWED, with blanks between.
+all_among() {
+	local name
+	for name in "${@:3}"; do
+		[[ " $2 " == *" $name "* ]] || usage_error "$1 '$name' is not one of ${2// /, }"
+	done
+}
+
+# parse_options OPTION...: of the command line; kernels, rows, runs and module are those that are common.
+parse_options() {
+	while (($#)); do
+		if [[ $1 == --help || $1 == -h ]]; then
+			usage
+			exit 0
+		fi
+		[[ " $options " == *" $1 "* ]] || usage_error "'$1' is no option"
+		(($# > 1)) || usage_error "$1 needs a value"
+		case $1 in
+		--kernel)	kernels+=("$2") ;;
+		--only)		IFS=, read -ra rows <<<"$2" ;;
+		--runs)		[[ $2 =~ ^[1-9][0-9]?$ ]] || usage_error "--runs '$2' is not from 1 to 99"
+				runs=$2 ;;
+		--module)	module=$(realpath "$2") ;;
+		*)		own_option "$1" "$2" ;;
+		esac
+		shift 2
+	done
+}
+
+# begin_report NAME: nothing is left of an older one of $kernel.
+begin_report() {
+	base=$top/build/bench/$1
+	mkdir -p "$top/build/bench"
+	rm -f "$base.runs" "$base.json"
+}
+
+# measure WHAT COMMAND...: in a machine with $kernel, which adds what it finds to $base.runs.
+measure() {
+	"$here/../vm/run" "${machine[@]}" --kernel "$kernel" --timeout 1800 --log "$base.log" -- \
+		env MODULE="$module" "${@:2}" && return
+	echo "bench: $1 could not be measured; the log is in $base.log" >&2
+	return 1
+}
+
+# write_report SCRIPT [OPTION...]: $base.json of $base.runs, by a script of jq.
+write_report() {
+	jq -L "$here" -s --arg kernel "${kernel##*/}" --arg date "$(date -u +%F)" "${@:2}" -f "$here/$1" \
+		"$base.runs" >"$base.json"
+	echo
+}
