@@ -165,27 +165,50 @@ static int new_profile(const struct profile_options *options, struct profile **r
 	return r < 0 ? log_errno(r, "profile") : 0;
 }
 
-/* Of what was not said, what lies below the device tells. */
+/* Where stripes are, of what was not said what lies below the device tells. */
 static int find_stripes(const struct from *from, const struct options *o,
 			struct profile_options *ret)
 {
 	struct array_options array;
 	struct rule_sum sum = { .n = 0 };
-	uint64_t stripe = o->profile.stripe_bytes, start;
 	int r;
 
 	array_options_init(&array);
 	r = from_take_array(from, &array);
-	if (r == 0 && !stripe)
-		r = array_stripe_bytes(&array, &stripe, &sum);
-	if (r < 0)
-		return r;
-	start = o->has_start ? o->profile.offset_bytes : array.array.offset_bytes;
-	*ret = (struct profile_options) {
-		.stripe_bytes = stripe,
-		.offset_bytes = rule_misaligned_by(start, stripe),
-	};
-	return 0;
+	if (r == 0 && !ret->stripe_bytes)
+		r = array_stripe_bytes(&array, &ret->stripe_bytes, &sum);
+	if (!o->has_start)
+		ret->offset_bytes = array.array.offset_bytes;
+	return r;
+}
+
+/*
+ * Nothing is asked of what lies below if all was said: it may be an array that is not known here,
+ * or is being reshaped.
+ */
+static int find_device(const struct options *o, struct block_device *ret,
+		       struct profile_options *ret_options)
+{
+	_cleanup_free_ struct from *from = NULL;
+	int r;
+
+	*ret_options = o->profile;
+	if (o->profile.stripe_bytes && o->has_start) {
+		r = block_device_find(o->files[0], ret);
+	} else {
+		r = from_find(o->files[0], &from);
+		if (r == 0)
+			r = find_stripes(from, o, ret_options);
+		if (r == 0)
+			*ret = from->device;
+		else if (r == -EOPNOTSUPP || r == -EBUSY)
+			log_warning("--stripe and --start together say where stripes are, without asking %s",
+				    o->files[0]);
+	}
+	if (r == 0)
+		ret_options->offset_bytes = rule_misaligned_by(ret_options->offset_bytes,
+							       ret_options->stripe_bytes);
+	return r;
 }
 
 static int take_event(void *data, const struct trace_event *event)
@@ -197,18 +220,16 @@ static int take_event(void *data, const struct trace_event *event)
 static int profile_now(const struct options *o, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	_cleanup_free_ struct from *from = NULL;
 	struct profile_options options;
+	struct block_device device;
 	uint64_t lost = 0;
 	int r;
 
-	r = from_find(o->files[0], &from);
-	if (r == 0)
-		r = find_stripes(from, o, &options);
+	r = find_device(o, &device, &options);
 	if (r == 0)
 		r = new_profile(&options, &profile);
 	if (r == 0)
-		r = record(&from->device, o->recording.folder, o->recording.seconds, take_event,
+		r = record(&device, o->recording.folder, o->recording.seconds, take_event,
 			   profile, &lost);
 	if (r < 0)
 		return r;
