@@ -12,6 +12,11 @@ CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/array-life-state
 md=/sys/block/md0/md
 
+# profile OPTION...: of the array.
+profile() {
+	"$CTL" profile "$RIG_MD" "$@"
+}
+
 # shellcheck disable=SC2317 # eventually calls these
 attribute_is() {
 	[[ $(<"$1") == "$2" ]]
@@ -86,7 +91,7 @@ end_load() {
 	tap_diag "$(</run/stress)"
 }
 
-tap_plan 30
+tap_plan 32
 rig_load_module
 rig_members 7 16 ram
 members=("${RIG_MEMBERS[@]}")
@@ -119,6 +124,11 @@ eventually 120 attribute_is $md/sync_action reshape
 refresh 2>/run/said
 tap_is $? 1 "while it is reshaped the device cannot follow"
 tap_is "$(grep -c 'md0 is being reshaped, try again when that is over' /run/said)" 1 "and it is said why"
+profile --seconds 1 2>/run/said >/run/profile
+[[ $? == 1 && $(</run/said) == *"--stripe and --start together"* ]]
+tap_is $? 0 "where its stripes are cannot be asked"
+profile --seconds 2 --stripe 256k --start 0 --json >/run/profile
+tap_is "$? $(jq '.devices[0].writes > 0' /run/profile)" "0 true" "but where that is told it is profiled"
 tap_check "the load goes on" load_goes_on
 tap_check "a member fails" mdadm --quiet "$RIG_MD" --fail "${members[1]}"
 tap_check "the load goes on without it" load_goes_on

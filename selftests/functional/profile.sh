@@ -52,7 +52,7 @@ stop() {
 }
 
 trap '[[ ! $writer ]] || stop; [[ ! $loop ]] || losetup -d "$loop"; leave' EXIT
-tap_plan 17
+tap_plan 15
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD"
@@ -107,21 +107,6 @@ write_on "$loop"
 profile "$loop" --seconds 1
 tap_is "$status $(of '[.writes > 5, .unaligned_writes]')" "0 [true,null]" "of a loop device there are none"
 stop
-# As one that is being reshaped, of which md says two sizes at once.
-truncate -s 32M /run/other
-other=/dev/loop2
-losetup $other /run/other
-mdadm --create /dev/md1 --run --level=1 --raid-devices=2 --metadata=1.2 --assume-clean --bitmap=none --homehost=rig \
-	"$loop" "$other" >/dev/null 2>&1
-write_on /dev/md1 --size=16M
-profile /dev/md1 --seconds 1
-[[ $(</run/said) == *"md level 'raid1'"*"--stripe"*"--start"* ]]
-tap_is "$status $?" "1 0" "of an array whose stripes are not known it is said how to tell them"
-profile /dev/md1 --seconds 1 --stripe 8k --start 0
-tap_is "$status $(of '[.writes > 5, .unaligned_writes]')" "0 [true,0]" "and with these it is profiled"
-stop
-mdadm --stop /dev/md1 2>/dev/null
-losetup -d $other
 ctl profile "$loop" "$RIG_MD" --seconds 1
 tap_is "$status" 2 "only one is recorded"
 ctl profile "$loop" --record /run/recorded
