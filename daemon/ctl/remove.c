@@ -11,21 +11,50 @@
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
+#include "src/apply.h"
 #include "src/cleanup.h"
+#include "src/layers.h"
 #include "src/log.h"
 #include "src/target.h"
+#include "src/tuning.h"
 
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
+DEFINE_CLEANUP(struct tuning *, tuning_free)
+
+struct options {
+	const char *name;
+	const char *state_folder;
+	bool keep_layers;
+};
+
+enum {
+	OPTION_KEEP_LAYERS = 256,
+	OPTION_STATE_DIR,
+};
+
+static const struct argp_option option_list[] = {
+	{ "keep-layers", OPTION_KEEP_LAYERS, NULL, 0,
+	  "Leave the layers below as fullstripe set them", 0 },
+	{ "state-dir", OPTION_STATE_DIR, "DIR", 0,
+	  "Where what is known of devices is kept (default " STORE_FOLDER ")", 0 },
+	{ 0 },
+};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	const char **name = state->input;
+	struct options *o = state->input;
 
 	switch (key) {
+	case OPTION_KEEP_LAYERS:
+		o->keep_layers = true;
+		return 0;
+	case OPTION_STATE_DIR:
+		o->state_folder = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)
 			argp_error(state, "'%s' is one argument too many", arg);
-		*name = arg;
+		o->name = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which device?");
@@ -36,9 +65,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp parser = {
+	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "NAME",
-	.doc = "Write out what the fullstripe device NAME holds and take it away. Its data is then on the device below, where it was from the beginning.",
+	.doc = "Write out what the fullstripe device NAME holds and take it away. Its data is then on the device below, where it was from the beginning. The layers below get back what they were set to before fullstripe set them.",
 };
 
 static int remove_device(const char *name)
@@ -77,13 +107,101 @@ static void release_lower(const struct dm_table_line *line)
 		log_errno(r, "the device below cannot be announced to udev: 'udevadm trigger' does it");
 }
 
-int verb_remove(int argc, char **argv)
+/*
+ * Whether anything is known that can be given back. What was interrupted is ended, while the device
+ * is there to do that with. Return: 1, 0 or a negative errno, which has been logged.
+ */
+static int has_something(struct tuning *t, const char *state_folder)
 {
-	struct dm_table_line line;
-	const char *name = NULL;
+	int r = tuning_open_state(t, state_folder, STORE_LOOK);
+
+	if (r == 0 && t->state.under_way) {
+		store_close(&t->store);
+		r = tuning_open_state(t, state_folder, STORE_CHANGE);
+	}
+	store_close(&t->store);
+	return r < 0 ? r : t->state.n_values > 0;
+}
+
+static size_t drop_disk(struct transaction *t, const char *disk)
+{
+	size_t n = 0, dropped;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!setting_is_of_disk(t->changes[i].name, disk))
+			t->changes[n++] = t->changes[i];
+	dropped = t->n - n;
+	t->n = n;
+	return dropped;
+}
+
+/* Another fullstripe device may count on what a layer is set to. */
+static void leave_carriers(const struct state *s, struct transaction *t)
+{
+	for (size_t i = 0; i < s->n_layers; i++) {
+		const char *disk = s->layers[i].disk;
+
+		if (layers_carry_target(SYSFS_ROOT, disk) && drop_disk(t, disk) > 0)
+			log_warning("%s is left as it is: another fullstripe device lies on it", disk);
+	}
+}
+
+static int give_back(struct tuning *t, const char *state_folder)
+{
+	struct transaction change;
 	int r;
 
-	argp_parse(&parser, argc, argv, 0, NULL, &name);
+	r = tuning_open_state(t, state_folder, STORE_CHANGE);
+	if (r == 0)
+		r = apply_prepare_restore(&t->place, &t->state, &change);
+	if (r < 0)
+		return r;
+	leave_carriers(&t->state, &change);
+	if (change.n == 0)
+		return 0;
+	r = apply_run(&t->place, &t->store, &t->state, &change);
+	change = t->state.history[t->state.n_history - 1];
+	for (size_t i = 0; r == 0 && i < change.n; i++)
+		printf("%s %llu -> %llu: %s\n", change.changes[i].name,
+		       (unsigned long long)change.changes[i].old,
+		       (unsigned long long)change.changes[i].new, change.changes[i].reason);
+	return r;
+}
+
+/* Return: 0 or a negative errno, which has been logged. */
+static int run(const struct options *o, const struct dm_table_line *line)
+{
+	_cleanup_(tuning_freep) struct tuning *t = NULL;
+	int something = 0, r = 0;
+
+	if (!o->keep_layers)
+		r = tuning_new(o->name, &t);
+	if (r == 0 && t)
+		r = something = has_something(t, o->state_folder);
+	if (r < 0) {
+		log_warning("%s was not removed: --keep-layers removes it, and leaves the layers below as they are",
+			    o->name);
+		return r;
+	}
+	r = remove_device(o->name);
+	if (r < 0)
+		return r;
+	release_lower(line);
+	r = something ? give_back(t, o->state_folder) : 0;
+	if (r < 0)
+		log_warning("%s was removed, and the layers below are as they were set for it", o->name);
+	return r;
+}
+
+int verb_remove(int argc, char **argv)
+{
+	struct options o = { .state_folder = store_default_path() };
+	struct dm_table_line line;
+	const char *name;
+	int r;
+
+	argp_parse(&parser, argc, argv, 0, NULL, &o);
+	name = o.name;
 	r = dm_read_table(name, &line);
 	if (r < 0 && r != -EOPNOTSUPP) {
 		log_errno(r, "%s: no device-mapper device of this name can be read", name);
@@ -93,8 +211,5 @@ int verb_remove(int argc, char **argv)
 		log_warning("%s is no fullstripe device, and was left alone", name);
 		return EXIT_FAILED;
 	}
-	if (remove_device(name) < 0)
-		return EXIT_FAILED;
-	release_lower(&line);
-	return EXIT_DONE;
+	return run(&o, &line) < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -64,6 +64,18 @@ bool setting_is_of_layer(const char *name)
 }
 
 /**
+ * setting_is_of_disk() - whether it is of this layer
+ * @name: of a setting
+ * @disk: the layer
+ */
+bool setting_is_of_disk(const char *name, const char *disk)
+{
+	size_t len = setting_disk_len(name);
+
+	return len > 0 && strlen(disk) == len && memcmp(disk, name, len) == 0;
+}
+
+/**
  * setting_is() - whether it is this attribute, of whatever device
  * @name: of a setting
  * @attribute: the attribute

@@ -18,6 +18,7 @@ void setting_of_disk(char ret[static SETTING_NAME], const char *disk, const char
 const char *setting_attribute(const char *name);
 size_t setting_disk_len(const char *name);
 bool setting_is_of_layer(const char *name);
+bool setting_is_of_disk(const char *name, const char *disk);
 bool setting_is(const char *name, const char *attribute);
 const char *setting_folder(const char *name);
 bool setting_is_valid(const char *name);

@@ -10,7 +10,7 @@
 #include "state.h"
 
 #define OUTCOMES	(OUTCOME_TAKEN_BACK + 1)
-#define KINDS		(TRANSACTION_ROLLBACK + 1)
+#define KINDS		(TRANSACTION_RESTORE + 1)
 
 static struct json_object *render_change(const struct change *c)
 {
@@ -83,6 +83,7 @@ struct json_object *state_render(const struct state *s)
 
 		render_add_text(value, "name", s->values[i].name);
 		render_add_number(value, "value", s->values[i].value);
+		render_add_number(value, "before", s->values[i].before);
 		json_object_array_add(values, value);
 	}
 	json_object_object_add(o, "values", values);
@@ -164,9 +165,13 @@ static void read_values(const struct fields *f, struct state *s)
 	for (size_t i = 0; values && i < json_object_array_length(values); i++) {
 		const struct fields value = { json_object_array_get_idx(values, i), f->why };
 
-		read_name(&value, s->values[i].name);
-		s->values[i].value = fields_number(&value, "value", INT64_MAX);
-		s->n_values++;
+		struct state_value *v = &s->values[s->n_values++];
+
+		read_name(&value, v->name);
+		v->value = fields_number(&value, "value", INT64_MAX);
+		/* Version 0.1 did not keep it. */
+		v->before = json_object_object_get_ex(value.object, "before", NULL) ?
+			    fields_number(&value, "before", INT64_MAX) : v->value;
 	}
 }
 
@@ -257,10 +262,8 @@ static void remember(struct state *s, const struct transaction *t)
 static const struct state_layer *find_layer(const struct state_layer *layers, size_t n,
 					    const char *name)
 {
-	size_t len = setting_disk_len(name);
-
 	for (size_t i = 0; i < n; i++)
-		if (strlen(layers[i].disk) == len && memcmp(layers[i].disk, name, len) == 0)
+		if (setting_is_of_disk(name, layers[i].disk))
 			return &layers[i];
 	return NULL;
 }
@@ -269,10 +272,9 @@ static const struct state_layer *find_layer(const struct state_layer *layers, si
 static const struct state_layer *find_again(const struct state_layer *was,
 					    const struct state_layer *layers, size_t n)
 {
-	const struct state_layer *again = find_layer(layers, n, was->disk);
-
-	if (again && strcmp(again->id, was->id) == 0)
-		return again;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(layers[i].id, was->id) == 0 && strcmp(layers[i].disk, was->disk) == 0)
+			return &layers[i];
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(layers[i].id, was->id) == 0)
 			return &layers[i];
@@ -461,16 +463,21 @@ void state_begin(struct state *s, const struct transaction *t, uint64_t time)
 	s->under_way = true;
 }
 
-static void set_value(struct state *s, const char *name, uint64_t set)
+static void set_value(struct state *s, const struct change *c, bool applied, uint64_t set)
 {
-	struct state_value *value = find_value(s, name);
+	struct state_value *value = find_value(s, c->name);
 
 	if (!value && s->n_values < STATE_VALUES_MAX) {
 		value = &s->values[s->n_values++];
-		snprintf(value->name, sizeof(value->name), "%s", name);
+		snprintf(value->name, sizeof(value->name), "%s", c->name);
+		value->value = value->before = c->old;
 	}
-	if (value)
-		value->value = set;
+	if (!value)
+		return;
+	/* What somebody else had set meanwhile is to come back, and not what was before that. */
+	if (applied && value->value != c->old)
+		value->before = c->old;
+	value->value = set;
 }
 
 /* What the device moves counts if it was set once, as when an earlier move was taken back. */
@@ -479,12 +486,15 @@ static bool is_set(struct state *s, const struct change *c)
 	return !transaction_is_kept(c) && (!c->follows || find_value(s, c->name));
 }
 
-static void take_back(struct state *s)
+static void take_back(struct state *s, bool all)
 {
-	struct transaction *t = (struct transaction *)state_last_applied(s);
+	struct transaction *t;
 
-	if (t)
-		t->outcome = OUTCOME_TAKEN_BACK;
+	do {
+		t = (struct transaction *)state_last_applied(s);
+		if (t)
+			t->outcome = OUTCOME_TAKEN_BACK;
+	} while (t && all);
 }
 
 /**
@@ -500,10 +510,10 @@ void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t
 	if (outcome == OUTCOME_DONE) {
 		for (size_t i = 0; i < t->n; i++)
 			if (is_set(s, &t->changes[i]))
-				set_value(s, t->changes[i].name, found[i]);
+				set_value(s, &t->changes[i], t->kind == TRANSACTION_APPLY, found[i]);
 		transaction_settle(t, found);
-		if (t->kind == TRANSACTION_ROLLBACK)
-			take_back(s);
+		if (t->kind != TRANSACTION_APPLY)
+			take_back(s, t->kind == TRANSACTION_RESTORE);
 	}
 	t->outcome = outcome;
 	t->undoing = false;

@@ -29,10 +29,12 @@
  * struct state_value - a setting that was set from here
  * @name: of the setting
  * @value: what it was set to
+ * @before: what it was before that, and before all that was set from here since
  */
 struct state_value {
 	char name[SETTING_NAME];
 	uint64_t value;
+	uint64_t before;
 };
 
 /**

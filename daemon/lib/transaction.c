@@ -312,6 +312,7 @@ const char *transaction_kind_name(enum transaction_kind kind)
 	static const char * const names[] = {
 		[TRANSACTION_APPLY] = "apply",
 		[TRANSACTION_ROLLBACK] = "rollback",
+		[TRANSACTION_RESTORE] = "restore",
 	};
 
 	return names[kind];

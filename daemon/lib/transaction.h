@@ -44,6 +44,7 @@ struct change {
 enum transaction_kind {
 	TRANSACTION_APPLY,	/* a plan */
 	TRANSACTION_ROLLBACK,	/* takes an earlier one back */
+	TRANSACTION_RESTORE,	/* takes all of them back, of the layers below */
 };
 
 enum transaction_outcome {

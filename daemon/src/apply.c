@@ -217,12 +217,13 @@ int apply_prepare(const struct setting_place *place, const struct plan *plan, st
 	return 0;
 }
 
-static void tell_foreign(const struct setting_place *place, const char *name, uint64_t found)
+static void tell_foreign(const struct setting_place *place, const char *name, uint64_t found,
+			 const char *hint)
 {
 	char path[PATH_MAX];
 
-	log_warning("%s is %llu and not what it was set to from here: somebody else changed it, so it is left alone (--force takes it back too)",
-		    setting_path(place, name, path), (unsigned long long)found);
+	log_warning("%s is %llu and not what it was set to from here: somebody else changed it, so it is left alone%s",
+		    setting_path(place, name, path), (unsigned long long)found, hint);
 }
 
 /**
@@ -255,7 +256,7 @@ int apply_prepare_rollback(const struct setting_place *place, const struct state
 		if (r < 0)
 			return r;
 		if (found != done->new && found != done->old && !force) {
-			tell_foreign(place, done->name, found);
+			tell_foreign(place, done->name, found, " (--force takes it back too)");
 			continue;
 		}
 		c = transaction_add(&t, done->name, found, done->old);
@@ -265,6 +266,60 @@ int apply_prepare_rollback(const struct setting_place *place, const struct state
 			 (unsigned long long)last->id);
 	}
 	r = add_kept(place, &t);
+	if (r < 0)
+		return r;
+	*ret = t;
+	return 0;
+}
+
+/* A layer's values in the order in which they were set first. */
+static int add_before(const struct setting_place *place, const struct state *s,
+		      const char *disk, struct transaction *t)
+{
+	for (size_t i = 0; i < s->n_values; i++) {
+		const struct state_value *value = &s->values[i];
+		struct change *c;
+		uint64_t found;
+		int r;
+
+		if (value->before == value->value || !setting_is_of_disk(value->name, disk))
+			continue;
+		r = setting_read(place, value->name, &found);
+		if (r < 0)
+			return r;
+		if (found != value->value) {
+			tell_foreign(place, value->name, found, "");
+			continue;
+		}
+		c = transaction_add(t, value->name, found, value->before);
+		if (!c)
+			return log_errno(ENOSPC, "%s", value->name);
+		snprintf(c->reason, sizeof(c->reason), "as it was before it was set from here");
+	}
+	return 0;
+}
+
+/**
+ * apply_prepare_restore() - the transaction that gives the layers below back what they had
+ * @place: of the settings
+ * @s: what is known of the device
+ * @ret: the transaction; without changes if nothing of theirs was set from here, or is back
+ *
+ * Those of the device itself go with it. What somebody else set since is left alone.
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int apply_prepare_restore(const struct setting_place *place, const struct state *s,
+			  struct transaction *ret)
+{
+	struct transaction t = { .kind = TRANSACTION_RESTORE };
+	int r = 0;
+
+	/* They are known from the top, and stand in a transaction from the bottom. */
+	for (size_t i = s->n_layers; i-- > 0 && r == 0;)
+		r = add_before(place, s, s->layers[i].disk, &t);
+	if (r == 0)
+		r = add_kept(place, &t);
 	if (r < 0)
 		return r;
 	*ret = t;

@@ -14,6 +14,8 @@
 int apply_prepare(const struct setting_place *place, const struct plan *plan, struct transaction *ret);
 int apply_prepare_rollback(const struct setting_place *place, const struct state *s, bool force,
 			   struct transaction *ret);
+int apply_prepare_restore(const struct setting_place *place, const struct state *s,
+			  struct transaction *ret);
 int apply_run(const struct setting_place *place, const struct store *store, struct state *s,
 	      const struct transaction *t);
 int apply_recover(const struct setting_place *place, const struct store *store, struct state *s);

@@ -122,6 +122,39 @@ int layers_find(const char *root, const char *lower, struct state_layer ret[stat
 	return r;
 }
 
+static bool lies_on(const char *root, const char *name, const char *disk)
+{
+	struct state_layer layers[STATE_LAYERS_MAX];
+	size_t n;
+
+	if (layers_find(root, name, layers, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(layers[i].disk, disk) == 0)
+			return true;
+	return false;
+}
+
+/**
+ * layers_carry_target() - whether any fullstripe device lies on a disk
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @disk: the disk
+ */
+bool layers_carry_target(const char *root, const char *disk)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct dirent *entry;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/class/block", root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (sysfs_has(root, entry->d_name, "fullstripe") &&
+		    lies_on(root, entry->d_name, disk))
+			return true;
+	return false;
+}
+
 /* How much of the machine's memory may be dirty. Return: bytes, or 0 if that is not known. */
 static uint64_t read_dirty_bytes(void)
 {

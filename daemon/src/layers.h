@@ -10,6 +10,7 @@
 
 int layers_find(const char *root, const char *lower, struct state_layer ret[static STATE_LAYERS_MAX],
 		size_t *ret_n);
+bool layers_carry_target(const char *root, const char *disk);
 int layers_read(const struct setting_place *place, const struct topology *topology,
 		struct layer_settings *ret);
 

@@ -36,10 +36,14 @@ settings() {
 		"$below/$md/md/stripe_cache_size" 2>/dev/null)
 }
 
-# deep: what a cluster of 768 KiB asks of the layers.
+# layers: what they are set to.
+layers() {
+	(cd "$below" && echo "$(<nullb0/queue/max_sectors_kb) $(<"$md/queue/max_sectors_kb") $(<"$md/md/stripe_cache_size")")
+}
+
+# deep: what a cluster of 768 KiB asks of the layers, and of the kernel above.
 deep() {
-	(cd "$below" && echo "$(<nullb0/queue/max_sectors_kb)" "$(<"$md/queue/max_sectors_kb")" \
-		"$(<"$md/md/stripe_cache_size") $(<"$folder/../queue/read_ahead_kb")")
+	echo "$(layers) $(<"$folder/../queue/read_ahead_kb")"
 }
 
 # lower_limits: layers that are set for something else.
@@ -121,7 +125,7 @@ kill_all() {
 	done
 }
 
-tap_plan 40
+tap_plan 47
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -254,6 +258,32 @@ tap_is "$status $(two) $(deep)" "0 131072 131072 64 128 64 256" \
 	"the layers of a device that was made anew have their values back"
 ctl rollback fs0
 tap_is "$status" 4 "and nothing else is taken back"
+
+# Who removes a device is rid of it.
+ctl apply fs0 --profile "$PROFILE"
+ctl remove fs0 --state-dir /run/none
+[[ ! -e /run/none ]]
+tap_is "$status $? $(layers)" "0 0 192 768 128" "where nothing is known layers stay as they are"
+"$CTL" create fs0 "$RIG_MD" --set data_members=2
+"$CTL" create fs1 "$RIG_MD" --set data_members=2 --force
+ctl remove fs0
+tap_is "$status $(layers) $(grep -c "another fullstripe device lies on it" /run/ctl-errors)" "0 192 768 128 2" \
+	"they stay, too, while another one lies on them"
+ctl remove fs1
+"$CTL" create fs0 "$RIG_MD" --set data_members=2
+exec 9</dev/mapper/fs0
+echo 100 >"$below/$md/md/stripe_cache_size"
+ctl remove fs0
+exec 9<&-
+tap_is "$status $(layers)" "1 192 768 100" "who is refused changes nothing"
+ctl remove fs0
+tap_is "$status $(layers)" "0 64 128 100" "without the device they have what they had before, but what somebody else set"
+tap_is "$(sed 's/:.*//' <<<"$out" | paste -sd,)" "nullb0/max_sectors_kb 192 -> 64,$md/max_sectors_kb 768 -> 128" "it is said"
+"$CTL" create fs0 "$RIG_MD" --set data_members=2
+ctl apply fs0 --profile "$PROFILE" --force
+tap_is "$(layers)" "192 768 128" "they are set again"
+ctl remove fs0 --keep-layers
+tap_is "$status $(layers)" "0 192 768 128" "and kept, if that is asked for"
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio
 rm -rf "$STATE" "$PROFILE"
 tap_done

@@ -380,6 +380,67 @@ static void test_rollback_of_layers(void **state)
 	assert_true(deep_is(128, 256, NEW_HOLD));
 }
 
+static void set_cache(uint64_t to)
+{
+	struct plan plan = {
+		.n = 1,
+		.items = { { .attribute = "md0/stripe_cache_size", .new = to } },
+	};
+	struct transaction t;
+
+	assert_int_equal(apply_prepare(&place, &plan, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+}
+
+/* Return: how many values were given back. */
+static size_t restore(void)
+{
+	struct transaction t;
+
+	assert_int_equal(apply_prepare_restore(&place, &s, &t), 0);
+	if (t.n > 0)
+		assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+	return t.n;
+}
+
+/* However often they were set, layers get back what they had; the device's own goes with it. */
+static void test_restore(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	assert_int_equal(restore(), 0);
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+	/* More than are remembered. */
+	for (uint64_t i = 0; i < STATE_HISTORY_MAX; i++)
+		set_cache(1024 + i);
+	load();
+	assert_int_equal(restore(), 3);
+	assert_true(deep_is(128, 256, NEW_HOLD));
+	assert_int_equal(s.history[STATE_HISTORY_MAX - 1].kind, TRANSACTION_RESTORE);
+	assert_int_equal(s.history[STATE_HISTORY_MAX - 1].n, 2);
+	assert_string_equal(s.history[STATE_HISTORY_MAX - 1].changes[0].name, "sda/max_sectors_kb");
+	assert_null(state_last_applied(&s));
+	assert_int_equal(restore(), 0);
+}
+
+/* What somebody else sets is his; what he had set before it was set from here again comes back. */
+static void test_restore_foreign(void **state)
+{
+	(void)state;
+	put_deep();
+	set_cache(512);
+	put("disks/md0/md/stripe_cache_size", "300");
+	assert_int_equal(restore(), 0);
+	assert_true(deep_is(128, 300, OLD_HOLD));
+	set_cache(1024);
+	load();
+	assert_int_equal(restore(), 1);
+	assert_true(deep_is(128, 300, OLD_HOLD));
+}
+
 /* As the kernel has them of the device: beside its own. */
 static void test_paths(void **state)
 {
@@ -486,6 +547,8 @@ int main(void)
 		in_store(test_recover_layers),
 		in_store(test_layer_refuses),
 		in_store(test_rollback_of_layers),
+		in_store(test_restore),
+		in_store(test_restore_foreign),
 		in_store(test_paths),
 		in_store(test_corrupt_is_set_aside),
 		in_store(test_corrupt_is_refused),

@@ -85,6 +85,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(again->now.id, 4);
 	assert_int_equal(again->now.changes[0].new, 5);
 	assert_int_equal(again->values[0].value, 2);
+	assert_int_equal(again->values[0].before, 1);
 	second = text_of(again);
 	assert_string_equal(text, second);
 	free(second);
@@ -342,6 +343,27 @@ static void test_layers_stay(void **state)
 	free(s);
 }
 
+/* Two ways to one disk: each has its own instance, and its own values. */
+static void test_paths_to_one_disk(void **state)
+{
+	const struct state_layer layers[] = {
+		disk("sda", "wwid:a", "boot:7"), disk("sdb", "wwid:a", "boot:8"),
+	};
+	struct transaction t = { .kind = TRANSACTION_APPLY };
+	struct state *s = new_state();
+
+	(void)state;
+	state_see(s, "boot:1", layers, 2);
+	transaction_add(&t, "sdb/max_sectors_kb", 1, 2);
+	state_begin(s, &t, 1);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 2 });
+	state_see(s, "boot:1", layers, 2);
+	assert_true(state_is_foreign(s, "sdb/max_sectors_kb", 3));
+	assert_string_equal(s->history[0].changes[0].name, "sdb/max_sectors_kb");
+	assert_false(s->history[0].changes[0].gone);
+	free(s);
+}
+
 /* A disk was replaced: what is about it is forgotten, and the rest is not. */
 static void test_layer_replaced(void **state)
 {
@@ -466,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_made_anew),
 		cmocka_unit_test(test_layers_stay),
+		cmocka_unit_test(test_paths_to_one_disk),
 		cmocka_unit_test(test_layer_replaced),
 		cmocka_unit_test(test_layer_goes_under_way),
 		cmocka_unit_test(test_layers_renamed),
