@@ -107,22 +107,6 @@ static void release_lower(const struct dm_table_line *line)
 		log_errno(r, "the device below cannot be announced to udev: 'udevadm trigger' does it");
 }
 
-/*
- * Whether anything is known that can be given back. What was interrupted is ended, while the device
- * is there to do that with. Return: 1, 0 or a negative errno, which has been logged.
- */
-static int has_something(struct tuning *t, const char *state_folder)
-{
-	int r = tuning_open_state(t, state_folder, STORE_LOOK);
-
-	if (r == 0 && t->state.under_way) {
-		store_close(&t->store);
-		r = tuning_open_state(t, state_folder, STORE_CHANGE);
-	}
-	store_close(&t->store);
-	return r < 0 ? r : t->state.n_values > 0;
-}
-
 static size_t drop_disk(struct transaction *t, const char *disk)
 {
 	size_t n = 0, dropped;
@@ -146,14 +130,13 @@ static void leave_carriers(const struct state *s, struct transaction *t)
 	}
 }
 
-static int give_back(struct tuning *t, const char *state_folder)
+/* Return: 0 or a negative errno, which has been logged. */
+static int restore(struct tuning *t)
 {
 	struct transaction change;
 	int r;
 
-	r = tuning_open_state(t, state_folder, STORE_CHANGE);
-	if (r == 0)
-		r = apply_prepare_restore(&t->place, &t->state, &change);
+	r = apply_prepare_restore(&t->place, &t->state, &change);
 	if (r < 0)
 		return r;
 	leave_carriers(&t->state, &change);
@@ -168,29 +151,42 @@ static int give_back(struct tuning *t, const char *state_folder)
 	return r;
 }
 
+/* Where nothing is known nothing is kept of it, either. Return: as restore(). */
+static int give_back(struct tuning *t, const char *state_folder)
+{
+	int r;
+
+	/* What was under way in the device's own settings is void: they are gone. */
+	t->target.instance[0] = '\0';
+	r = tuning_open_state(t, state_folder, STORE_LOOK);
+	if (r == 0 && (t->state.n_values > 0 || t->state.under_way)) {
+		store_close(&t->store);
+		r = tuning_open_state(t, state_folder, STORE_CHANGE);
+		if (r == 0)
+			r = restore(t);
+	}
+	return r;
+}
+
 /* Return: 0 or a negative errno, which has been logged. */
 static int run(const struct options *o, const struct dm_table_line *line)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
-	int something = 0, r = 0;
+	int known = 0, r;
 
+	/* It tells which device it was. Whatever is wrong with that, the device goes. */
 	if (!o->keep_layers)
-		r = tuning_new(o->name, &t);
-	if (r == 0 && t)
-		r = something = has_something(t, o->state_folder);
-	if (r < 0) {
-		log_warning("%s was not removed: --keep-layers removes it, and leaves the layers below as they are",
-			    o->name);
-		return r;
-	}
+		known = tuning_new(o->name, &t);
 	r = remove_device(o->name);
 	if (r < 0)
 		return r;
 	release_lower(line);
-	r = something ? give_back(t, o->state_folder) : 0;
-	if (r < 0)
-		log_warning("%s was removed, and the layers below are as they were set for it", o->name);
-	return r;
+	if (t)
+		known = give_back(t, o->state_folder);
+	if (known < 0)
+		log_warning("%s was removed, but layers below may be as they were set for it: create it anew and remove it to try again",
+			    o->name);
+	return known;
 }
 
 int verb_remove(int argc, char **argv)

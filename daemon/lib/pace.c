@@ -86,7 +86,8 @@ enum pace pace_decide(const struct config *c, const struct plan *plan, const str
 		if (would_change(&plan->items[i]) && was_taken_back(c, s, &plan->items[i]))
 			return PACE_TAKEN_BACK;
 	for (size_t i = 0; i < s->n_history; i++) {
-		if (s->history[i].outcome == OUTCOME_VOID)
+		if (s->history[i].outcome == OUTCOME_VOID ||
+		    s->history[i].kind == TRANSACTION_RESTORE)
 			continue;
 		if (since(&s->history[i], now) < c->dwell_seconds)
 			return PACE_DWELL;

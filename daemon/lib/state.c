@@ -169,9 +169,7 @@ static void read_values(const struct fields *f, struct state *s)
 
 		read_name(&value, v->name);
 		v->value = fields_number(&value, "value", INT64_MAX);
-		/* Version 0.1 did not keep it. */
-		v->before = json_object_object_get_ex(value.object, "before", NULL) ?
-			    fields_number(&value, "before", INT64_MAX) : v->value;
+		v->before = fields_number(&value, "before", INT64_MAX);
 	}
 }
 
@@ -486,15 +484,23 @@ static bool is_set(struct state *s, const struct change *c)
 	return !transaction_is_kept(c) && (!c->follows || find_value(s, c->name));
 }
 
-static void take_back(struct state *s, bool all)
+/* Return: whether there was a plan in force. */
+static bool end_last_applied(struct state *s, enum transaction_outcome outcome)
 {
-	struct transaction *t;
+	struct transaction *t = (struct transaction *)state_last_applied(s);
 
-	do {
-		t = (struct transaction *)state_last_applied(s);
-		if (t)
-			t->outcome = OUTCOME_TAKEN_BACK;
-	} while (t && all);
+	if (t)
+		t->outcome = outcome;
+	return t;
+}
+
+/* Of a device that is gone nothing is in force; it was not that its plans were no good. */
+static void see_kind(struct state *s, enum transaction_kind kind)
+{
+	if (kind == TRANSACTION_ROLLBACK)
+		end_last_applied(s, OUTCOME_TAKEN_BACK);
+	while (kind == TRANSACTION_RESTORE && end_last_applied(s, OUTCOME_VOID))
+		;
 }
 
 /**
@@ -512,8 +518,7 @@ void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t
 			if (is_set(s, &t->changes[i]))
 				set_value(s, &t->changes[i], t->kind == TRANSACTION_APPLY, found[i]);
 		transaction_settle(t, found);
-		if (t->kind != TRANSACTION_APPLY)
-			take_back(s, t->kind == TRANSACTION_RESTORE);
+		see_kind(s, t->kind);
 	}
 	t->outcome = outcome;
 	t->undoing = false;

@@ -15,7 +15,7 @@
 #include "fields.h"
 #include "transaction.h"
 
-#define STATE_VERSION		2
+#define STATE_VERSION		3
 #define STATE_HISTORY_MAX	32
 #define STATE_VALUES_MAX	TRANSACTION_CHANGES_MAX
 #define STATE_LAYERS_MAX	RULE_LAYERS_MAX

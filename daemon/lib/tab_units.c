@@ -129,7 +129,8 @@ void tab_write_service(FILE *f, const struct tab_entry *e, const char *source,
 	fputs(" --", f);
 	write_word(f, e->name);
 	write_word(f, e->lower);
-	fprintf(f, "\nExecStop=%s remove --", program);
+	/* It is made again, or the machine is switched off: no time is lost with layers. */
+	fprintf(f, "\nExecStop=%s remove --keep-layers --", program);
 	write_word(f, e->name);
 	fputc('\n', f);
 }

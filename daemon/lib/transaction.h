@@ -44,14 +44,14 @@ struct change {
 enum transaction_kind {
 	TRANSACTION_APPLY,	/* a plan */
 	TRANSACTION_ROLLBACK,	/* takes an earlier one back */
-	TRANSACTION_RESTORE,	/* takes all of them back, of the layers below */
+	TRANSACTION_RESTORE,	/* takes all of them back, of the layers below, as the device is gone */
 };
 
 enum transaction_outcome {
 	OUTCOME_UNDER_WAY,
 	OUTCOME_DONE,
 	OUTCOME_UNDONE,		/* could not be done: all has its old value */
-	OUTCOME_VOID,		/* the device was made anew meanwhile, with values of its own */
+	OUTCOME_VOID,		/* the device was removed or made anew meanwhile */
 	OUTCOME_TAKEN_BACK,	/* was done, and then taken back */
 };
 

@@ -285,6 +285,9 @@ static int add_before(const struct setting_place *place, const struct state *s,
 		if (value->before == value->value || !setting_is_of_disk(value->name, disk))
 			continue;
 		r = setting_read(place, value->name, &found);
+		/* As the stripe cache of an array that is of another level by now. */
+		if (r == -ENOENT)
+			continue;
 		if (r < 0)
 			return r;
 		if (found != value->value) {
@@ -305,7 +308,8 @@ static int add_before(const struct setting_place *place, const struct state *s,
  * @s: what is known of the device
  * @ret: the transaction; without changes if nothing of theirs was set from here, or is back
  *
- * Those of the device itself go with it. What somebody else set since is left alone.
+ * The device itself is gone. What somebody else set since is left alone, and so is what is no
+ * longer there.
  *
  * Return: 0 or a negative errno, which has been logged.
  */

@@ -125,10 +125,11 @@ int layers_find(const char *root, const char *lower, struct state_layer ret[stat
 static bool lies_on(const char *root, const char *name, const char *disk)
 {
 	struct state_layer layers[STATE_LAYERS_MAX];
-	size_t n;
+	size_t n = 0;
 
+	/* What is not known may be. */
 	if (layers_find(root, name, layers, &n) < 0)
-		return false;
+		return true;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(layers[i].disk, disk) == 0)
 			return true;

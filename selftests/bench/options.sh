@@ -22,7 +22,7 @@ own_option() {
 all_among() {
 	local name
 	for name in "${@:3}"; do
-		[[ " $2 " == *" $name "* ]] || usage_error "$1 '$name' is not one of ${2// /, }"
+		[[ $name != *' '* && " $2 " == *" $name "* ]] || usage_error "$1 '$name' is not one of ${2// /, }"
 	done
 }
 

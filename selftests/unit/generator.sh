@@ -83,7 +83,7 @@ tap_is "$(grep -c -e md0 -e md/a-b -e by-partuuid/1-2 -e sdz "$dir/root/run/udev
 	"udev hears of the devices below, by node and by link"
 generate 'fast /dev/md0'
 first=$(cd "$dir" && find units root/run -type f -exec cat {} + | sha256sum)
-tap_is "$(property fullstripe@fast.service ExecStop)" '/usr/local/sbin/fullstripectl remove -- "fast" ' "it is removed when it stops"
+tap_is "$(property fullstripe@fast.service ExecStop)" '/usr/local/sbin/fullstripectl remove --keep-layers -- "fast" ' "it is removed when it stops"
 generate
 tap_is "$status $(files) $(find "$dir/root/run" -type f 2>/dev/null)" "0  " "without lines nothing is left"
 

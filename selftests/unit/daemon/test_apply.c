@@ -423,7 +423,44 @@ static void test_restore(void **state)
 	assert_int_equal(s.history[STATE_HISTORY_MAX - 1].n, 2);
 	assert_string_equal(s.history[STATE_HISTORY_MAX - 1].changes[0].name, "sda/max_sectors_kb");
 	assert_null(state_last_applied(&s));
+	assert_int_equal(s.history[0].outcome, OUTCOME_VOID);
 	assert_int_equal(restore(), 0);
+}
+
+/* What is no longer there keeps nothing else from being given back. */
+static void test_restore_without_cache(void **state)
+{
+	struct transaction t;
+	char path[128];
+
+	(void)state;
+	put_deep();
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	assert_int_equal(apply_run(&place, &store, &s, &t), 0);
+	snprintf(path, sizeof(path), "%s/disks/md0/md/stripe_cache_size", root);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(restore(), 2);
+	assert_int_equal(value_of("disks/sda/queue/max_sectors_kb"), 128);
+}
+
+/* An apply was killed, and then the device was removed: its own settings are gone. */
+static void test_restore_interrupted(void **state)
+{
+	struct transaction t;
+
+	(void)state;
+	put_deep();
+	set_cache(300);
+	assert_int_equal(apply_prepare(&place, &deep, &t), 0);
+	state_begin(&s, &t, 1);
+	assert_int_equal(store_save(&store, &s), 0);
+	put("disks/md0/md/stripe_cache_size", "512");
+	load();
+	state_see(&s, "", layers, ARRAY_SIZE(layers));
+	assert_int_equal(apply_recover(&place, &store, &s), 0);
+	assert_int_equal(value_of("disks/md0/md/stripe_cache_size"), 300);
+	assert_int_equal(restore(), 1);
+	assert_true(deep_is(128, 256, OLD_HOLD));
 }
 
 /* What somebody else sets is his; what he had set before it was set from here again comes back. */
@@ -468,7 +505,7 @@ static bool is_there(const char *file)
 static void test_corrupt_is_set_aside(void **state)
 {
 	static const char * const texts[] = {
-		"", "{", "[]", "{}", "nonsense", "{ \"version\": 2 } more",
+		"", "{", "[]", "{}", "nonsense", "{ \"version\": 3 } more",
 	};
 
 	(void)state;
@@ -549,6 +586,8 @@ int main(void)
 		in_store(test_rollback_of_layers),
 		in_store(test_restore),
 		in_store(test_restore_foreign),
+		in_store(test_restore_without_cache),
+		in_store(test_restore_interrupted),
 		in_store(test_paths),
 		in_store(test_corrupt_is_set_aside),
 		in_store(test_corrupt_is_refused),

@@ -251,6 +251,26 @@ static void test_taken_back(void **state)
 	free(s);
 }
 
+/* The device was removed, and its layers were given back: made again it may have the same. */
+static void test_removed(void **state)
+{
+	const struct plan plan = plan_of(1000, 2000, SCENARIO_BANDWIDTH_RULE);
+	struct transaction apply = { .kind = TRANSACTION_APPLY }, back = { .kind = TRANSACTION_RESTORE };
+	struct state *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	transaction_add(&apply, "cluster_bytes", 1000, 2000);
+	transaction_add(&apply, "md0/stripe_cache_size", 256, 512);
+	transaction_add(&back, "md0/stripe_cache_size", 512, 256);
+	state_begin(s, &apply, 9000);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 2000, 512 });
+	assert_int_equal(pace_decide(&config_default, &plan, s, 9001), PACE_DWELL);
+	state_begin(s, &back, 9001);
+	state_end(s, OUTCOME_DONE, (uint64_t[]) { 256 });
+	assert_int_equal(pace_decide(&config_default, &plan, s, 9002), PACE_GO);
+	free(s);
+}
+
 /* No change is made that nobody could judge, or while another one is being judged. */
 static void test_judgeable(void **state)
 {
@@ -308,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_dead_band),
 		cmocka_unit_test(test_dwell_and_budget),
 		cmocka_unit_test(test_taken_back),
+		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_judgeable),
 	};
 

@@ -132,8 +132,8 @@ static void refuse(const char *from, const char *to, const char *says)
 static void test_refused(void **state)
 {
 	(void)state;
-	refuse("\"version\": 2", "\"version\": 1", "version");
-	refuse("\"version\": 2,", "", "\"version\" is missing");
+	refuse("\"version\": 3", "\"version\": 1", "version");
+	refuse("\"version\": 3,", "", "\"version\" is missing");
 	refuse("\"last_id\": 4", "\"last_id\": -4", "\"last_id\" is -4");
 	refuse("\"last_id\": 4", "\"last_id\": 99999999999999999999", "\"last_id\"");
 	refuse("\"last_id\": 4", "\"last_id\": \"4\"", "\"last_id\" is no int");
