@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 28
+tap_plan 25
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -88,11 +88,4 @@ OUTPUT=$("$here/../run" --quick --long 2>&1)
 tap_is "$?" 2 "what is quick is not long"
 OUTPUT=$("$here/../run" nothing_such.sh 2>&1)
 tap_is "$?" 2 "a test that is not there is wrong usage"
-# Two at a time, that are no kernels.
-OUTPUT=$("$here/../run" --kernel "$dir/one" --kernel "$dir/other" --log "$dir/log" list.sh 2>&1)
-tap_is "$? ${OUTPUT##*$'\n'}" "1 0 passed, 4 failed, 0 skipped" "what several kernels make of it is added up"
-tap_is "$(grep -c 'functional/one: 1 of 1 tests did not run' <<<"${OUTPUT#*What failed}") $(grep -c \
-	'functional/other: 1 of 1 tests did not run' <<<"${OUTPUT#*What failed}")" "1 1" "with what failed on each"
-OUTPUT=$("$here/../run" --jobs 0 list.sh 2>&1)
-tap_is "$?" 2 "no kernel at a time is wrong usage"
 tap_done
