@@ -125,7 +125,7 @@ kill_all() {
 	done
 }
 
-tap_plan 47
+tap_plan 48
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -282,6 +282,7 @@ tap_is "$(sed 's/:.*//' <<<"$out" | paste -sd,)" "nullb0/max_sectors_kb 192 -> 6
 "$CTL" create fs0 "$RIG_MD" --set data_members=2
 ctl apply fs0 --profile "$PROFILE" --force
 tap_is "$(layers)" "192 768 128" "they are set again"
+tap_is "$(history_says '.history[-2:] | map(.kind, .outcome) | join(" ")')" "restore done apply done" "which is known"
 ctl remove fs0 --keep-layers
 tap_is "$status $(layers)" "0 192 768 128" "and kept, if that is asked for"
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio

@@ -104,7 +104,7 @@ mkdir -p "$STATE" "${CONFIG%/*}"
 
 # Halves of the stripes that it is made with, so that the target cuts none; 30 MiB/s is well
 # within what asks for a cluster of 256 KiB, and what a machine keeps up that is busy with others.
-workload --rw=write --bs=64k --rate=30m
+workload --rw=write --bs=64k --rate=$((30 / ${TIME_SCALE:-1}))m
 plan /run/traced
 tap_is "$status $(jq -c '.profile | [.source, .obstacle]' /run/traced)" '0 ["trace",null]' "with debugfs there is a trace"
 umount -R /sys/kernel/debug
