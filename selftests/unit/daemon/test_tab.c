@@ -183,7 +183,7 @@ static void test_service(void **state)
 	has(text, "\nBefore=blockdev@dev-mapper-%i.target\n");
 	has(text, "\nConflicts=umount.target\n");
 	has(text, "\nExecStart=/sbin/ctl create --force --set cluster_bytes=1048576 -- \"f-1\" \"/dev/md/a-b\"\n");
-	has(text, "\nExecStop=/sbin/ctl remove -- \"f-1\"\n");
+	has(text, "\nExecStop=/sbin/ctl remove --keep-layers -- \"f-1\"\n");
 }
 
 /* Backslashes stand for themselves in the command line, and in a rule for udev. */
