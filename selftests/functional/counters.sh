@@ -53,7 +53,9 @@ plan() {
 # near JQ PERCENT: whether it is the same of both plans, but for so much.
 near() {
 	jq -es "(.[0].profile | $1) as \$a | (.[1].profile | $1) as \$b | \$a > 0 and \$b > 0 and
-		([\$a - \$b, \$b - \$a] | max) * 100 <= $2 * \$a" /run/traced /run/counted >/run/near
+		([\$a - \$b, \$b - \$a] | max) * 100 <= $2 * \$a" /run/traced /run/counted >/run/near && return
+	echo "$1: $(jq -c ".profile | $1" /run/traced /run/counted | paste -sd' ')"
+	return 1
 }
 
 # areas: of dm-stats, of anybody.
