@@ -124,7 +124,12 @@ tap_check "the same bandwidth, to 10 %" near .bandwidth.average 10
 tap_check "and at the peak, to 30 %" near .bandwidth.peak 30
 tap_is "$(jq '.profile | (.completed == .writes) and (.latency.write.count == .writes)' /run/counted)" true \
 	"each write has a latency"
-tap_check "half are within a time that is the same to a factor of two, on a fast machine" near '.latency.write.p50_ns' $((100 * ${TIME_SCALE:-1}))
+name="half are within a time that is the same to a factor of two"
+if [[ $(</sys/devices/system/clocksource/clocksource0/current_clocksource) == *jiffies ]]; then
+	tap_skip "$name" "this kernel's clock counts jiffies, and a write takes less"
+else
+	tap_check "$name" near '.latency.write.p50_ns' 100
+fi
 tap_is "$(jq -c '.profile | [.content.meta_ios, .access.sequential, .access.streams, .latency.waited_for, .latency.sensitive, .io_size.typical, .raid5_rmw]' /run/counted)" \
 	'[null,null,null,null,null,null,null]' "what is not known is null"
 tap_is "$(jq -s '.[1].profile.confidence < 0.6 * .[0].profile.confidence' /run/traced /run/counted)" true \
