@@ -56,6 +56,18 @@ error_t device_parse_option(int key, char *arg, struct argp_state *state)
 }
 
 /**
+ * device_print_changes() - what was changed, for people
+ * @t: the changes
+ */
+void device_print_changes(const struct transaction *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		printf("%s %llu -> %llu: %s\n", t->changes[i].name,
+		       (unsigned long long)t->changes[i].old,
+		       (unsigned long long)t->changes[i].new, t->changes[i].reason);
+}
+
+/**
  * device_time() - "2026-11-22 01:02:03"
  * @time: seconds since 1970
  * @text: where it goes

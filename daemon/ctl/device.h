@@ -6,6 +6,8 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "lib/transaction.h"
+
 /**
  * struct device_options - taken by device_parse_option()
  * @device: as it was named
@@ -25,6 +27,7 @@ extern const struct argp_option device_change_options[];
 
 #define DEVICE_LOOK_OPTIONS	(&device_change_options[1])
 
+void device_print_changes(const struct transaction *t);
 error_t device_parse_option(int key, char *arg, struct argp_state *state);
 
 /* Prints seconds since 1970 as people read them. */

@@ -165,7 +165,7 @@ static int new_profile(const struct profile_options *options, struct profile **r
 	return r < 0 ? log_errno(r, "profile") : 0;
 }
 
-/* Where stripes are, of what was not said what lies below the device tells. */
+/* What was not said of where stripes are, what lies below the device tells. */
 static int find_stripes(const struct from *from, const struct options *o,
 			struct profile_options *ret)
 {

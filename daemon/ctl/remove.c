@@ -10,6 +10,7 @@
 #include <systemd/sd-device.h>
 
 #include "ctl.h"
+#include "device.h"
 #include "lib/exit_codes.h"
 #include "src/apply.h"
 #include "src/cleanup.h"
@@ -143,11 +144,8 @@ static int restore(struct tuning *t)
 	if (change.n == 0)
 		return 0;
 	r = apply_run(&t->place, &t->store, &t->state, &change);
-	change = t->state.history[t->state.n_history - 1];
-	for (size_t i = 0; r == 0 && i < change.n; i++)
-		printf("%s %llu -> %llu: %s\n", change.changes[i].name,
-		       (unsigned long long)change.changes[i].old,
-		       (unsigned long long)change.changes[i].new, change.changes[i].reason);
+	if (r == 0)
+		device_print_changes(&t->state.history[t->state.n_history - 1]);
 	return r;
 }
 

@@ -27,10 +27,7 @@ static void print_text(const struct transaction *t)
 {
 	if (t->n == 0)
 		puts("nothing was changed");
-	for (size_t i = 0; i < t->n; i++)
-		printf("%s %llu -> %llu: %s\n", t->changes[i].name,
-		       (unsigned long long)t->changes[i].old,
-		       (unsigned long long)t->changes[i].new, t->changes[i].reason);
+	device_print_changes(t);
 }
 
 static void print_json(const struct tuning *t, const struct transaction *change)

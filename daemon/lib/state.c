@@ -164,7 +164,6 @@ static void read_values(const struct fields *f, struct state *s)
 
 	for (size_t i = 0; values && i < json_object_array_length(values); i++) {
 		const struct fields value = { json_object_array_get_idx(values, i), f->why };
-
 		struct state_value *v = &s->values[s->n_values++];
 
 		read_name(&value, v->name);
@@ -484,23 +483,25 @@ static bool is_set(struct state *s, const struct change *c)
 	return !transaction_is_kept(c) && (!c->follows || find_value(s, c->name));
 }
 
-/* Return: whether there was a plan in force. */
-static bool end_last_applied(struct state *s, enum transaction_outcome outcome)
+static bool is_in_force(const struct transaction *t)
+{
+	return t->kind == TRANSACTION_APPLY && t->outcome == OUTCOME_DONE;
+}
+
+static void take_back(struct state *s)
 {
 	struct transaction *t = (struct transaction *)state_last_applied(s);
 
 	if (t)
-		t->outcome = outcome;
-	return t;
+		t->outcome = OUTCOME_TAKEN_BACK;
 }
 
 /* Of a device that is gone nothing is in force; it was not that its plans were no good. */
-static void see_kind(struct state *s, enum transaction_kind kind)
+static void void_applied(struct state *s)
 {
-	if (kind == TRANSACTION_ROLLBACK)
-		end_last_applied(s, OUTCOME_TAKEN_BACK);
-	while (kind == TRANSACTION_RESTORE && end_last_applied(s, OUTCOME_VOID))
-		;
+	for (size_t i = 0; i < s->n_history; i++)
+		if (is_in_force(&s->history[i]))
+			s->history[i].outcome = OUTCOME_VOID;
 }
 
 /**
@@ -518,7 +519,10 @@ void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t
 			if (is_set(s, &t->changes[i]))
 				set_value(s, &t->changes[i], t->kind == TRANSACTION_APPLY, found[i]);
 		transaction_settle(t, found);
-		see_kind(s, t->kind);
+		if (t->kind == TRANSACTION_ROLLBACK)
+			take_back(s);
+		else if (t->kind == TRANSACTION_RESTORE)
+			void_applied(s);
 	}
 	t->outcome = outcome;
 	t->undoing = false;
@@ -535,8 +539,7 @@ void state_end(struct state *s, enum transaction_outcome outcome, const uint64_t
 const struct transaction *state_last_applied(const struct state *s)
 {
 	for (size_t i = s->n_history; i-- > 0;)
-		if (s->history[i].kind == TRANSACTION_APPLY &&
-		    s->history[i].outcome == OUTCOME_DONE)
+		if (is_in_force(&s->history[i]))
 			return &s->history[i];
 	return NULL;
 }
