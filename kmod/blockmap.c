@@ -54,6 +54,26 @@ bool blockmap_next_run(const unsigned long *map, u32 size, u32 *first, u32 *coun
 }
 
 /**
+ * blockmap_next_hole() - find the next run of sectors that are not staged.
+ * @map: the map.
+ * @size: sectors of the stripe.
+ * @first: where to begin looking; set to the first sector of the hole.
+ * @count: set to the length of the hole.
+ *
+ * Return: false if no hole follows.
+ */
+bool blockmap_next_hole(const unsigned long *map, u32 size, u32 *first, u32 *count)
+{
+	u32 from = find_next_zero_bit(map, size, *first);
+
+	if (from >= size)
+		return false;
+	*first = from;
+	*count = find_next_bit(map, size, from) - from;
+	return true;
+}
+
+/**
  * blockmap_source() - find where a run of sectors has its newest data.
  * @open: map of the generation that takes writes, or NULL.
  * @older: map of the older generation, or NULL.
@@ -113,11 +133,11 @@ static bool row_is_staged(const unsigned long *map, u32 row)
 	return find_next_bit(map, row + ROW_SECTORS, row) < row + ROW_SECTORS;
 }
 
-/* Runs of parity: of rows of which any member has something staged. */
-static u32 parity_runs(const unsigned long *map, u32 chunk, u32 stripe)
+/* Requests for rows of parity: of those of which any member has something staged. */
+static u32 parity_requests(const unsigned long *map, u32 chunk, u32 stripe, bool apart)
 {
 	bool before = false;
-	u32 runs = 0;
+	u32 requests = 0;
 	u32 row;
 
 	for (row = 0; row < chunk; row += ROW_SECTORS) {
@@ -126,10 +146,16 @@ static u32 parity_runs(const unsigned long *map, u32 chunk, u32 stripe)
 
 		for (at = row; at < stripe && !staged; at += chunk)
 			staged = row_is_staged(map, at);
-		runs += staged && !before;
+		requests += staged && (apart || !before);
 		before = staged;
 	}
-	return runs;
+	return requests;
+}
+
+/* Requests for a run on a member. */
+static u32 requests_of(u32 from, u32 to, bool apart)
+{
+	return apart ? (to - 1) / ROW_SECTORS - from / ROW_SECTORS + 1 : 1;
 }
 
 /**
@@ -138,17 +164,19 @@ static u32 parity_runs(const unsigned long *map, u32 chunk, u32 stripe)
  * @chunk: sectors that lie together on one member; whole rows.
  * @stripe: sectors of the stripe.
  * @seek: sectors that a member could transfer in the time that one more request takes.
+ * @apart: rows that lie together are not one request. md takes up each row by itself, and while
+ *	the members do much else others come in between.
  *
  * Written in part, each run on a member is a request, and so is each run of parity;
  * and md reads as much before, or the holes, if they are fewer. Filled, it is one to
  * read for each member that has holes, and one to write for each member of all. The
  * count and not the choice for each row, as md has it, since rows that lie together
- * are one request.
+ * are one request, unless they are @apart.
  *
  * Context: @map may change meanwhile; then the answer is a guess.
  * Return: true if filling keeps the members busy for less time.
  */
-bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek)
+bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek, bool apart)
 {
 	u32 runs = 0, holes = 0;
 	u64 plain, fill = 0;
@@ -158,16 +186,18 @@ bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 see
 		u32 end = at + chunk, from = at, last = at, count, hole, hole_end;
 
 		while (blockmap_next_run(map, end, &from, &count)) {
-			runs++;
-			holes += from > last;
+			runs += requests_of(from, from + count, apart);
+			if (from > last)
+				holes += requests_of(last, from, apart);
 			from += count;
 			last = from;
 		}
-		holes += last < end;
+		if (last < end)
+			holes += requests_of(last, end, apart);
 		if (blockmap_hole_span(map, at, end, &hole, &hole_end))
 			fill += seek + hole_end - hole;
 	}
-	runs += parity_runs(map, chunk, stripe);
+	runs += parity_requests(map, chunk, stripe, apart);
 	plain = (u64)seek * (runs + min(runs, holes));
 	fill += (u64)(stripe / chunk + 1) * (seek + chunk);
 	return fill < plain;

@@ -174,6 +174,18 @@ static void write_copied(struct fullstripe *fs, struct stripe_group *group)
 	}
 }
 
+/* So that with what is held, which does not change, the stripe is whole. */
+static void write_holes(struct fullstripe *fs, struct stripe_group *group)
+{
+	u32 first = 0;
+	u32 sectors;
+
+	while (blockmap_next_hole(group->dirty, fs->geo.stripe_sectors, &first, &sectors)) {
+		write_run(fs, group, first, sectors);
+		first += sectors;
+	}
+}
+
 static void write_held(struct fullstripe *fs, struct stripe_group *group)
 {
 	struct bio_list held = group->held;
@@ -188,6 +200,8 @@ static void write_held(struct fullstripe *fs, struct stripe_group *group)
 		fullstripe_remap(fs, bio);
 		submit_bio_noacct(bio);
 	}
+	if (fill_is_read(group))
+		write_holes(fs, group);
 }
 
 static void write_batch(struct work_struct *work)
@@ -313,17 +327,21 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 
 /*
  * Whether a group is better filled. Who waits for an urgent one shall not wait for what
- * nobody asked for. An open group changes meanwhile: then this is a guess.
+ * nobody asked for; and in writethrough who waits is not told from who does not. What was
+ * held for a moment is written while the members do much else: then md's rows do not join.
+ * What a flush waits for is written while the others stand back: then they do. An open
+ * group changes meanwhile: then this is a guess.
  */
 static bool wants_fill(struct destager *d, const struct stripe_group *group)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 	u64 seek = setting(fs, SETTING_SEEK_BYTES);
 
-	return seek && group->copied && !READ_ONCE(group->urgent) && !group->failed &&
-	       !group->plain && !is_whole(fs, group) &&
+	return seek && !READ_ONCE(group->urgent) && !group->failed && !group->plain &&
+	       (group->copied || setting(fs, SETTING_MODE) == MODE_WRITEBEHIND) &&
+	       !is_whole(fs, group) &&
 	       blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
-				  seek >> SECTOR_SHIFT);
+				  seek >> SECTOR_SHIFT, !group->copied);
 }
 
 /* Take the memory to fill a sealed group, if there is some and the group wants it. */
@@ -614,9 +632,10 @@ static unsigned long brief_end(const struct destager *d, const struct stripe_gro
 
 /*
  * The members are busy with a partial stripe for longer than with a whole one. So near a
- * flush there are few at a time, unless that is for too long.
+ * flush there are few at a time, unless that is for too long. Partial ones come first: a
+ * page that fsync comes to wait for lies in one, and of a stream's there are few.
  */
-static bool start_one_brief(struct destager *d)
+static bool start_one_brief(struct destager *d, bool whole)
 {
 	bool near = quiet_is_near(fullstripe_of(d));
 	struct stripe_group *group;
@@ -625,6 +644,8 @@ static bool start_one_brief(struct destager *d)
 		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
 		bool late = time_after_eq(d->now, late_at);
 
+		if (is_whole(fullstripe_of(d), group) != whole)
+			continue;
 		if (time_before(d->now, brief_end(d, group))) {
 			d->again = min(d->again, brief_end(d, group) - d->now);
 			return false;
@@ -738,7 +759,9 @@ static void start_some(struct destager *d)
 		d->pressing_next = false;
 	while (start_one_whole(d, above || need != THROTTLE_NOTHING))
 		d->pressing_next = true;
-	while (start_one_brief(d))
+	while (start_one_brief(d, false))
+		;
+	while (start_one_brief(d, true))
 		;
 	start_old(d);
 	if (time_after_eq(d->now, idle_at(fs)))

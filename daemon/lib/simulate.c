@@ -306,7 +306,7 @@ static bool wants_fill(const struct simulation *s, const struct group *g)
 {
 	return s->options.seek_bytes && !g->is_urgent && !is_whole(s, g) &&
 	       blockmap_fill_pays(g->dirty, s->geo.chunk_sectors, s->geo.stripe_sectors,
-				  s->options.seek_bytes / SECTOR);
+				  s->options.seek_bytes / SECTOR, false);
 }
 
 static bool awaits_fill(const struct simulation *s, const struct group *g)

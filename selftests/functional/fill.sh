@@ -36,6 +36,25 @@ flush() {
 	dmsetup message fs0 0 flush
 }
 
+# held STRIPE [BYTES]: a flush, and pages of the middle of a stripe that are written back after it,
+# without anybody who waits for them: they are held for a moment. What xfs_io says, but of the flush.
+held() {
+	local at=$(($1 * RIG_W + 65536)) bytes=${2-131072}
+	xfs_io -c fsync -c "pwrite -q -i /run/data $at $bytes" -c "sync_range -w $at $bytes" \
+		-c "sync_range -a $at $bytes" /dev/mapper/fs0 2>&1 | grep -v ^fsync
+}
+
+# held_is_below STRIPE
+held_is_below() {
+	cmp <(around "$1" 1) /run/data
+}
+
+# around STRIPE 0|1: what lies around the pages that held() writes, or they themselves.
+around() {
+	dd if="$RIG_MD" bs=64k count=4 skip=$(($1 * 4)) iflag=direct status=none |
+		if (($2)); then head -c 196608 | tail -c 131072; else head -c 65536 && tail -c 65536; fi
+}
+
 # age: what is staged is written for its age; no flush, which the lower device would refuse.
 age() {
 	local tries=600
@@ -53,7 +72,7 @@ mismatches() {
 	cat "$md/mismatch_cnt"
 }
 
-tap_plan 28
+tap_plan 46
 rig_load_module
 modprobe dm-flakey
 rig_preset R5 spindle
@@ -91,22 +110,38 @@ flush
 tap_is "$(stat filled_stripes)" 22 "more stripes than are filled at a time"
 tap_check "and what was written is below" reads_back 8 4k 20
 
+dd if=/dev/urandom of=/run/data bs=128k count=1 status=none
+old=$(around 6 0 | md5sum)
+rig_count_begin
+held 6
+rig_count_end
+tap_is "$(stat held_bytes) $(stat filled_stripes) $(stat partial_stripes)" "131072 23 1" \
+	"near a flush pages that are held for a moment: the stripe is filled"
+tap_is "$RIG_READS $RIG_WRITES" "2 $RIG_N" "one read for each chunk that lacks, one write for each member"
+tap_check "what was written is below" held_is_below 6
+tap_is "$(around 6 0 | md5sum)" "$old" "and the rest is as it was"
+held 7 4k
+tap_is "$(stat held_bytes) $(stat filled_stripes) $(stat partial_stripes)" "135168 23 2" \
+	"one page: it is written as it is"
+
 dmsetup message fs0 0 set seek_bytes 0
 pieces 4
 flush
-tap_is "$(stat filled_stripes) $(stat partial_stripes)" "22 2" "seek_bytes 0: none is filled"
+held 6
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "23 4" "seek_bytes 0: none is filled"
 dmsetup message fs0 0 set seek_bytes 1048576
 dmsetup message fs0 0 set stripe_bytes $((RIG_W / 4 * 3))
 dmsetup message fs0 0 set stripe_bytes "$RIG_W"
 pieces 4
 flush
-tap_is "$(stat filled_stripes)" 23 "after a change of the width and back: filled"
+tap_is "$(stat filled_stripes)" 24 "after a change of the width and back: filled"
 tap_check "what was written is below" reads_back 4
 dmsetup message fs0 0 set mode writethrough
 dmsetup message fs0 0 set hold_ms 1
 pieces 4
 flush
-tap_is "$(stat filled_stripes)" 23 "in writethrough none is filled"
+held 6
+tap_is "$(stat filled_stripes)" 24 "in writethrough none is filled"
 
 dmsetup message fs0 0 set hold_ms 3600000
 dmsetup message fs0 0 set mode writebehind
@@ -114,9 +149,15 @@ mdadm --quiet --fail "$RIG_MD" "${RIG_MEMBERS[1]}"
 old=$(holes 5)
 pieces 5
 flush
-tap_is "$(stat filled_stripes)" 24 "with a member gone: filled"
+tap_is "$(stat filled_stripes)" 25 "with a member gone: filled"
 tap_check "what was written is below" reads_back 5
 tap_is "$(holes 5)" "$old" "and the rest is as it was"
+for stripe in 12 13 14 15 16; do
+	old=$(around "$stripe" 0 | md5sum)
+	held "$stripe"
+	held_is_below "$stripe" && [[ $(around "$stripe" 0 | md5sum) == "$old" ]] || break
+done
+tap_is "$(stat filled_stripes)" 30 "also what was held for a moment, whatever the member had of it"
 mdadm --quiet --remove "$RIG_MD" "${RIG_MEMBERS[1]}"
 mdadm --quiet --zero-superblock "${RIG_MEMBERS[1]}"
 mdadm --quiet --add "$RIG_MD" "${RIG_MEMBERS[1]}"
@@ -124,16 +165,18 @@ mdadm --wait "$RIG_MD" >/dev/null
 tap_is "$(mismatches)" 0 "the parity is right everywhere"
 rig_target_remove fs0
 
-# A hole of stripe 6 that cannot be read; a hole of stripe 7 that cannot be written.
+# A hole of stripe 6 that cannot be read; a hole of stripe 7, and a piece of 8, that cannot be written.
 sectors=$(blockdev --getsz "$RIG_MD")
 width=$((RIG_W / 512))
-bad_read=$((6 * width + 8)) bad_write=$((7 * width + 8))
+bad_read=$((6 * width + 8)) bad_write=$((7 * width + 8)) bad_held=$((8 * width + 128))
 dmsetup create low <<-TABLE
 0 $bad_read linear $RIG_MD 0
 $bad_read 8 error
 $((bad_read + 8)) $((bad_write - bad_read - 8)) linear $RIG_MD $((bad_read + 8))
 $bad_write 8 flakey $RIG_MD $bad_write 0 60 1 error_writes
-$((bad_write + 8)) $((sectors - bad_write - 8)) linear $RIG_MD $((bad_write + 8))
+$((bad_write + 8)) $((bad_held - bad_write - 8)) linear $RIG_MD $((bad_write + 8))
+$bad_held 8 flakey $RIG_MD $bad_held 0 60 1 error_writes
+$((bad_held + 8)) $((sectors - bad_held - 8)) linear $RIG_MD $((bad_held + 8))
 TABLE
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 1048576
 old=$(holes 6)
@@ -150,5 +193,19 @@ tap_is "$(stat filled_stripes) $(stat partial_stripes) $(stat failing_stripes)" 
 	"written as it is"
 tap_check "what was written is below" reads_back 7
 tap_is "$(holes 7)" "$old" "and the rest is as it was"
-tap_is "$(dmesg | grep -c 'cannot be written to')" 0 "nobody was told of an error"
+
+# The same of stripes of which the middle is held; and what is held of stripe 8 cannot be written.
+for stripe in 6 7; do
+	old=$(around "$stripe" 0 | md5sum)
+	tap_is "$(held "$stripe")" "" "a hole of what is held is bad: its writer is not told"
+	tap_is "$(stat filled_stripes) $(stat partial_stripes) $(stat staged_bytes)" "0 $((stripe - 3)) 0" "it is written as it is"
+	tap_check "what was written is below" held_is_below "$stripe"
+	tap_is "$(around "$stripe" 0 | md5sum)" "$old" "and the rest is as it was"
+done
+tap_is "$(stat destage_errors)" 2 "holes that cannot be written are counted"
+old=$(around 8 0 | md5sum)
+tap_is "$(held 8)" "sync_file_range: Input/output error" "what is held cannot be written: its writer is told"
+tap_is "$(stat destage_errors) $(stat failing_stripes) $(stat staged_bytes)" "2 0 0" "and nothing is kept"
+tap_is "$(around 8 0 | md5sum)" "$old" "and the rest is as it was"
+tap_is "$(dmesg | grep -c 'cannot be written to')" 0 "nobody was told of an error that is none of theirs"
 tap_done

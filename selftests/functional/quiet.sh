@@ -100,7 +100,7 @@ tracing() {
 	rig_set "$RIG_TRACING/events/fullstripe/enable" "$1"
 }
 
-tap_plan 36
+tap_plan 37
 rig_load_module
 rig_preset R5 spindle
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -345,6 +345,49 @@ until_true is_under_way 13 && stays is_under_way 13
 tap_is $? 0 "with what a flush waits for, no more than may be and one are written"
 dmsetup resume slow
 wait "${pids[@]}"
+rig_target_remove fs0
+
+# While it is quiet whole stripes are held for a moment, in two halves each, and then a page: that is
+# what fsync may come to wait for. It is quiet for 200 ms only, so it may take more than one try.
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_bytes 65536 data_members 4 hold_ms 3600000 cluster_bytes 4194304"
+read -ra fs0 < <(devno /dev/mapper/fs0)
+read -ra md < <(devno /dev/mapper/low)
+rig_set "$RIG_TRACING/events/fullstripe/enable" 0
+tracing 1
+page=$((40 << 11))
+for ((try = 0; try < 20; try++)); do
+	echo >"$RIG_TRACING/trace"
+	python3 - "$(rig_sysfs fs0)/stats/flushes" $((page << 9)) <<'PYTHON'
+import ctypes, os, subprocess, sys, threading, time
+libc = ctypes.CDLL(None)
+fd = os.open("/dev/mapper/fs0", os.O_RDWR)
+data = bytes(3 * 262144)
+def flushes():
+    with open(sys.argv[1]) as f:
+        return int(f.read())
+def write_back(at, length):
+    libc.sync_file_range(fd, ctypes.c_int64(at), ctypes.c_int64(length), 2)
+subprocess.run(["dmsetup", "suspend", "--noflush", "--nolockfs", "slow"], check=True)
+before = flushes()
+thread = threading.Thread(target=os.fsync, args=(fd,))
+thread.start()
+while flushes() == before:
+    pass
+os.pwrite(fd, data, 0)
+os.pwrite(fd, data[:4096], int(sys.argv[2]))
+for at in range(0, len(data), 131072):
+    write_back(at, 131072)
+write_back(int(sys.argv[2]), 4096)
+time.sleep(0.5)
+subprocess.run(["dmsetup", "resume", "slow"], check=True)
+thread.join()
+os.fsync(fd)
+PYTHON
+	first=$(look 'name == "block_bio_queue:" && dev == md && op !~ /F/ { print sector; exit }')
+	[[ $first != "$page" ]] || break
+done
+tap_is "$first" "$page" "of what was held for a moment a page is written before whole stripes"
+tracing 0
 rig_target_remove fs0
 
 # Whole stripes that wait for memory are not in flight.

@@ -67,20 +67,23 @@ static void check_source(const struct model *open, const struct model *older)
 	assert_int_equal(run, want);
 }
 
-static void check_runs(const struct model *model)
+typedef bool next_fn(const unsigned long *map, u32 size, u32 *first, u32 *count);
+
+/* That @next finds all sectors that are @staged, and no others. */
+static void check_runs(const struct model *model, next_fn *next, bool staged)
 {
 	u32 first = 0, count = 0, i = 0;
 
-	while (blockmap_next_run(model->map, SECTORS, &first, &count)) {
+	while (next(model->map, SECTORS, &first, &count)) {
 		for (; i < first; i++)
-			assert_false(model->flag[i]);
+			assert_true(model->flag[i] != staged);
 		for (; i < first + count; i++)
-			assert_true(model->flag[i]);
-		assert_true(i == SECTORS || !model->flag[i]);
+			assert_true(model->flag[i] == staged);
+		assert_true(i == SECTORS || model->flag[i] != staged);
 		first += count;
 	}
 	for (; i < SECTORS; i++)
-		assert_false(model->flag[i]);
+		assert_true(model->flag[i] != staged);
 }
 
 static void check_span(const struct model *model)
@@ -119,7 +122,8 @@ static void maps_follow_the_model(void **state)
 			memset(&older, 0, sizeof(older));
 			break;
 		case 2:
-			check_runs(&open);
+			check_runs(&open, blockmap_next_run, true);
+			check_runs(&open, blockmap_next_hole, false);
 			check_span(&open);
 			break;
 		case 3:
@@ -151,14 +155,14 @@ static void filling_pays_for_many_pieces(void **state)
 
 	(void)state;
 	stage_block(map, 0, 1);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
 	stage_block(map, 1, 3);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
 	stage_block(map, 2, 5);
-	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
 	/* Where a request costs next to nothing it is the bytes that count. */
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32));
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 0));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 0, false));
 }
 
 /* Blocks of the same row share their parity. */
@@ -170,7 +174,7 @@ static void filling_counts_parity_by_rows(void **state)
 	stage_block(map, 0, 2);
 	stage_block(map, 1, 2);
 	stage_block(map, 2, 2);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
 }
 
 /* A head or a tail that is missing is cheap for md; a hole cuts a request in two. */
@@ -182,12 +186,34 @@ static void filling_does_not_pay_for_runs(void **state)
 
 	(void)state;
 	blockmap_set(head, 0, 300);
-	assert_false(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK));
+	assert_false(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, false));
 	blockmap_set(tail, 40, STRIPE - 40);
-	assert_false(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK));
+	assert_false(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, false));
 	blockmap_set(hole, 0, 200);
 	blockmap_set(hole, 208, STRIPE - 208);
-	assert_true(blockmap_fill_pays(hole, CHUNK, STRIPE, SEEK));
+	assert_true(blockmap_fill_pays(hole, CHUNK, STRIPE, SEEK, false));
+}
+
+/* Where each row is requests of its own, some rows do. */
+static void filling_pays_for_rows_apart(void **state)
+{
+	unsigned long map[WORDS] = { 0 };
+	unsigned long head[WORDS] = { 0 };
+	unsigned long tail[WORDS] = { 0 };
+
+	(void)state;
+	stage_block(map, 0, 1);
+	stage_block(map, 0, 2);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, true));
+	/* A sector lies in a row as a block does. */
+	blockmap_set(map, 3 * 8, 1);
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, true));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, true));
+	blockmap_set(head, 0, 300);
+	assert_true(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, true));
+	blockmap_set(tail, 40, STRIPE - 40);
+	assert_true(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, true));
 }
 
 int main(void)
@@ -197,6 +223,7 @@ int main(void)
 		cmocka_unit_test(filling_pays_for_many_pieces),
 		cmocka_unit_test(filling_counts_parity_by_rows),
 		cmocka_unit_test(filling_does_not_pay_for_runs),
+		cmocka_unit_test(filling_pays_for_rows_apart),
 	};
 
 	return cmocka_run_group_tests_name("blockmap", tests, NULL, NULL);
