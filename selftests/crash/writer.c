@@ -31,6 +31,7 @@
 
 #define THREADS_MAX	64
 #define HOT_STRIPES	6
+#define PAGE_SECTORS	(4096 / SECTOR_BYTES)
 
 static struct {
 	const char *device;
@@ -47,6 +48,7 @@ static struct {
 	uint32_t stripe;	/* sectors */
 	uint64_t start;		/* sectors */
 	unsigned int area;	/* stripes that are used; 0: all */
+	unsigned int write_back;	/* of 1000 writes */
 	unsigned int fua;	/* of 1000 operations */
 	unsigned int flush;
 	unsigned int suspend;
@@ -73,7 +75,7 @@ struct thread {
 };
 
 static struct thread threads[THREADS_MAX];
-static int device, control;
+static int device, cached, control;	/* the device twice: past the page cache and through it */
 static uint64_t device_sectors, used_sectors;
 
 /* All below. */
@@ -203,6 +205,12 @@ static void choose_range(struct thread *me, uint64_t *sector, uint32_t *sectors)
 			*sector = *sector > into ? *sector - into : 0;
 		}
 	}
+	if (set.write_back) {
+		/* The page cache has whole pages, and no two requests may share one. */
+		*sectors += *sector % PAGE_SECTORS;
+		*sectors += (PAGE_SECTORS - *sectors % PAGE_SECTORS) % PAGE_SECTORS;
+		*sector -= *sector % PAGE_SECTORS;
+	}
 	if (*sector + *sectors > used_sectors) {
 		if (*sectors > used_sectors)
 			*sectors = used_sectors;
@@ -246,6 +254,22 @@ static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	return false;
 }
 
+/* As the kernel writes pages back by itself: without a sign that anybody waits for them. */
+static bool write_back(struct thread *me, uint64_t sector, uint32_t sectors)
+{
+	off_t at = sector * SECTOR_BYTES;
+	size_t bytes = (size_t)sectors * SECTOR_BYTES;
+
+	if (pwrite(cached, me->buffer, bytes, at) != (ssize_t)bytes)
+		err(1, "cannot write %u sectors at %llu to the page cache", sectors,
+		    (unsigned long long)sector);
+	if (!sync_file_range(cached, at, bytes, SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER))
+		return true;
+	if (!faults && !frozen)
+		err(1, "%u sectors at %llu cannot be written back", sectors, (unsigned long long)sector);
+	return false;
+}
+
 static void put_mark(void)
 {
 	char text[32];
@@ -269,6 +293,8 @@ static void put_mark(void)
 
 static void write_range(struct thread *me, uint64_t sector, uint32_t sectors, bool fua)
 {
+	bool cached_write = set.write_back && !fua &&
+			    random_below(&me->random, 1000) < set.write_back;
 	uint32_t generation, i;
 	bool good;
 
@@ -280,7 +306,7 @@ static void write_range(struct thread *me, uint64_t sector, uint32_t sectors, bo
 
 	for (i = 0; i < sectors; i++)
 		sector_fill(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, generation);
-	good = write_aio(me, sector, sectors, fua);
+	good = cached_write ? write_back(me, sector, sectors) : write_aio(me, sector, sectors, fua);
 
 	pthread_mutex_lock(&lock);
 	if (good)
@@ -638,6 +664,8 @@ static void show_help(void)
 	       "  --seed N          of the random choices (default 1)\n"
 	       "  --operations N    how many (default 1000)\n"
 	       "  --threads N       how many at a time (default 8)\n"
+	       "  --write-back N    so many of 1000 writes go through the page cache, which writes them\n"
+	       "                    back at once (default 0)\n"
 	       "  --fua N           so many of 1000 writes have FUA (default 40)\n"
 	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
 	       "  --suspend N       ... a suspend and a resume (default 10)\n"
@@ -678,6 +706,7 @@ static void parse(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "operations", required_argument, NULL, 'o' },
 		{ "threads", required_argument, NULL, 'n' },
+		{ "write-back", required_argument, NULL, 'B' },
 		{ "fua", required_argument, NULL, 'u' },
 		{ "flush", required_argument, NULL, 'f' },
 		{ "suspend", required_argument, NULL, 'p' },
@@ -736,6 +765,9 @@ static void parse(int argc, char **argv)
 		case 'n':
 			set.threads = parse_number(name, optarg, THREADS_MAX);
 			break;
+		case 'B':
+			set.write_back = parse_number(name, optarg, 1000);
+			break;
 		case 'u':
 			set.fua = parse_number(name, optarg, 1000);
 			break;
@@ -772,12 +804,13 @@ static void parse(int argc, char **argv)
 
 static void start(void)
 {
-	size_t buffer_bytes = 2UL * set.stripe * SECTOR_BYTES;
+	size_t buffer_bytes = (2UL * set.stripe + PAGE_SECTORS) * SECTOR_BYTES;
 	unsigned int i;
 	uint64_t bytes;
 
 	device = open(set.device, O_RDWR | O_DIRECT);
-	if (device < 0 || ioctl(device, BLKGETSIZE64, &bytes))
+	cached = open(set.device, O_RDWR);
+	if (device < 0 || cached < 0 || ioctl(device, BLKGETSIZE64, &bytes))
 		err(1, "cannot open '%s'", set.device);
 	control = dm_open();
 	if (control < 0)
