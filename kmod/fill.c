@@ -9,7 +9,8 @@
  * leaves the table no write bypasses it to the stripe and no newer generation of the
  * stripe is sealed. Writes that passed while the stripes changed are over before the
  * destager, which was held back, seals anything. So what was read stays what the lower
- * device has, and writing it back changes nothing.
+ * device has, and writing it back changes nothing. The same holds where the group has no
+ * pages but bios that are held: they are sent as they are, and what was read beside them.
  *
  * An error while reading is none of the writers': the stripe is then written in part.
  */

@@ -19,6 +19,7 @@
 #include "src/cleanup.h"
 #include "src/in_use.h"
 #include "src/log.h"
+#include "src/md.h"
 #include "src/target.h"
 #include "src/topology.h"
 
@@ -171,8 +172,12 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 	if (r < 0 || data == 0)
 		return log_errno(ENODATA, "%s: no striped md array found below; say --set chunk_bytes=SIZE --set data_members=N [--set alignment_offset=SIZE]",
 				 device->node);
-	/* Without parity md reads nothing: there is nothing that filling could save. */
-	if (rule_parity_members(t->array.level) == 0)
+	/*
+	 * Without parity md reads nothing: there is nothing that filling could save. And a log of
+	 * partial parity has nothing of a stripe that is filled, as to md all of it is written.
+	 */
+	if (rule_parity_members(t->array.level) == 0 ||
+	    md_logs_partial_parity(SYSFS_ROOT, t->array_name))
 		target_keys_default(&o->keys, "seek_bytes", 0);
 	target_keys_default(&o->keys, "chunk_bytes", t->array.chunk_bytes);
 	target_keys_default(&o->keys, "data_members", data);

@@ -30,3 +30,19 @@ int md_read_state(const char *root, const char *array, struct md_state *ret)
 	};
 	return 0;
 }
+
+/**
+ * md_logs_partial_parity() - whether an array keeps what a write in part could lose
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @array: as in /sys/class/block
+ *
+ * Return: true if it has a partial parity log; see Documentation/driver-api/md/raid5-ppl.rst
+ * of the kernel. False also if it does not say.
+ */
+bool md_logs_partial_parity(const char *root, const char *array)
+{
+	char policy[32];
+
+	return sysfs_read_text(policy, sizeof(policy), "%s/class/block/%s/md/consistency_policy",
+			       root, array) == 0 && strcmp(policy, "ppl") == 0;
+}

@@ -17,5 +17,6 @@ struct md_state {
 };
 
 int md_read_state(const char *root, const char *array, struct md_state *ret);
+bool md_logs_partial_parity(const char *root, const char *array);
 
 #endif

@@ -22,7 +22,7 @@ geometry() {
 		grep -oP '(chunk_bytes|data_members|alignment_offset) \K\d+' | paste -sd ' '
 }
 
-tap_plan 22
+tap_plan 26
 rig_load_module
 rig_preset R5 ram
 W=$RIG_W
@@ -65,6 +65,19 @@ tap_check "a device that begins on one is not" "$CTL" create fs0 /dev/mapper/eve
 dmsetup remove even
 tap_check "what is no array needs a geometry" refuses "no striped md array found below; say --set" /dev/loop0
 tap_check "what is not there is refused" refuses "/dev/none: no block device" /dev/none
+rig_teardown
+
+rig_preset R5 spindle
+"$CTL" create fs0 "$RIG_MD"
+tap_is "$(cat "$(rig_sysfs fs0)/seek_bytes")" 1048576 "a device on spindles fills stripes"
+"$CTL" remove fs0
+mdadm --quiet --stop "$RIG_MD"
+mdadm --quiet --create "$RIG_MD" --run --level=5 --chunk=64 --raid-devices=5 --assume-clean \
+	--consistency-policy=ppl "${RIG_MEMBERS[@]}" 2>/run/said || tap_diag "$(cat /run/said)"
+tap_is "$(cat /sys/block/md0/md/consistency_policy)" ppl "an array with a partial parity log"
+tap_check "carries a device" "$CTL" create fs0 "$RIG_MD"
+tap_is "$(cat "$(rig_sysfs fs0)/seek_bytes")" 0 "that fills none"
+"$CTL" remove fs0
 rig_teardown
 
 # As LVM makes them: dm-raid, without metadata devices.
