@@ -61,7 +61,7 @@
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
 
-static struct fullstripe *fullstripe_of(struct destager *d)
+static struct fullstripe *fullstripe_of(const struct destager *d)
 {
 	return container_of(d, struct fullstripe, destager);
 }
@@ -136,12 +136,17 @@ static struct page *page_to_write(const struct fullstripe *fs, const struct stri
 	return fill_is_read(group) ? fill_page(fs, group, index) : group->pages[index];
 }
 
+/* md shall not put off what somebody may wait for; but a whole row it does not put off. */
+static blk_opf_t sync_flag(const struct stripe_group *group)
+{
+	return group->awaited && !fill_is_read(group) ? REQ_SYNC : 0;
+}
+
 /* Write sectors of a group's pages in as few bios as they fit. */
 static void write_run(struct fullstripe *fs, struct stripe_group *group, u32 first, u32 sectors)
 {
 	sector_t base = fs->start + geometry_sector(&fs->geo, group->stripe);
-	blk_opf_t opf = REQ_OP_WRITE | (group->fua ? REQ_FUA : 0) |
-			(group->awaited ? REQ_SYNC : 0);
+	blk_opf_t opf = REQ_OP_WRITE | (group->fua ? REQ_FUA : 0) | sync_flag(group);
 	u32 end = first + sectors;
 
 	while (first < end) {
@@ -194,7 +199,7 @@ static void write_held(struct fullstripe *fs, struct stripe_group *group)
 	bio_list_init(&group->held);
 	while ((bio = bio_list_pop(&held))) {
 		/* md gathers only bios of equal flags; dm core looks for REQ_SWAP. */
-		bio->bi_opf = REQ_OP_WRITE | (group->awaited ? REQ_SYNC : 0) |
+		bio->bi_opf = REQ_OP_WRITE | sync_flag(group) |
 			      (bio->bi_opf & (REQ_FUA | REQ_SWAP));
 		atomic_inc(&group->pending);
 		fullstripe_remap(fs, bio);
@@ -326,10 +331,19 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 }
 
 /*
+ * Whether rows of a group that md reads for are requests of their own: what was held for a
+ * moment is written while the members do something else. What a flush waits for is written
+ * while all else stands back.
+ */
+static bool is_apart(const struct destager *d, const struct stripe_group *group)
+{
+	return !group->copied &&
+	       (d->inflight || atomic_read(&fullstripe_of(d)->staging.bypasses));
+}
+
+/*
  * Whether a group is better filled. Who waits for an urgent one shall not wait for what
- * nobody asked for; and in writethrough who waits is not told from who does not. What was
- * held for a moment is written while the members do much else: then md's rows do not join.
- * What a flush waits for is written while the others stand back: then they do. An open
+ * nobody asked for; and in writethrough who waits is not told from who does not. An open
  * group changes meanwhile: then this is a guess.
  */
 static bool wants_fill(struct destager *d, const struct stripe_group *group)
@@ -341,7 +355,7 @@ static bool wants_fill(struct destager *d, const struct stripe_group *group)
 	       (group->copied || setting(fs, SETTING_MODE) == MODE_WRITEBEHIND) &&
 	       !is_whole(fs, group) &&
 	       blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
-				  seek >> SECTOR_SHIFT, !group->copied);
+				  seek >> SECTOR_SHIFT, is_apart(d, group));
 }
 
 /* Take the memory to fill a sealed group, if there is some and the group wants it. */
@@ -376,7 +390,7 @@ static void start_batch(struct destager *d, struct stripe_group *leader)
 	leader->fill = take_fill(d, leader);
 	list_for_each_entry(group, &leader->batch, batch_link) {
 		/* What is not copied has not completed: somebody may wait for that, too. */
-		group->awaited = (is_awaited(d, group) || !group->copied) && !group->fill &&
+		group->awaited = (is_awaited(d, group) || !group->copied) &&
 				 !is_whole(fullstripe_of(d), group);
 		group->state = GROUP_INFLIGHT;
 		group->status = BLK_STS_OK;
@@ -443,10 +457,13 @@ static void gather(struct destager *d, struct stripe_group *leader, struct rb_no
 	}
 }
 
-/* Others are being filled: what can be filled soon is not written in part now. */
+/*
+ * Others are being filled: what can be filled soon is not written in part now. But somebody
+ * may come to wait for what is held for a moment, and there may always be others.
+ */
 static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 {
-	return list_empty(&d->fills) && wants_fill(d, group);
+	return group->copied && list_empty(&d->fills) && wants_fill(d, group);
 }
 
 /* Start writing an open group; false if something else must finish first. */
@@ -632,8 +649,8 @@ static unsigned long brief_end(const struct destager *d, const struct stripe_gro
 
 /*
  * The members are busy with a partial stripe for longer than with a whole one. So near a
- * flush there are few at a time, unless that is for too long. Partial ones come first: a
- * page that fsync comes to wait for lies in one, and of a stream's there are few.
+ * flush there are few at a time, unless that is for too long. Whole ones stand back for twice
+ * as long: a page that fsync comes to wait for lies in a partial one.
  */
 static bool start_one_brief(struct destager *d, bool whole)
 {
@@ -644,7 +661,8 @@ static bool start_one_brief(struct destager *d, bool whole)
 		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
 		bool late = time_after_eq(d->now, late_at);
 
-		if (is_whole(fullstripe_of(d), group) != whole)
+		if (!whole && is_whole(fullstripe_of(d), group) &&
+		    time_before(d->now, late_at + msecs_to_jiffies(LATE_MS)))
 			continue;
 		if (time_before(d->now, brief_end(d, group))) {
 			d->again = min(d->again, brief_end(d, group) - d->now);

@@ -796,6 +796,9 @@ static void parse(int argc, char **argv)
 			exit(2);
 		}
 	}
+	/* What could not be written back the page cache says once, not to each who waits. */
+	if (set.write_back && (set.fault || set.freeze))
+		errx(2, "--write-back does not go with --fault and --freeze");
 	if (!set.device || !set.target || !set.journal || !set.stripe ||
 	    !set.threads || optind != argc || !set.fault != !set.lower ||
 	    !set.freeze != !set.how)
@@ -819,6 +822,8 @@ static void start(void)
 	used_sectors = device_sectors;
 	if (set.area && used_sectors > (uint64_t)set.area * set.stripe)
 		used_sectors = (uint64_t)set.area * set.stripe;
+	if (set.write_back)
+		used_sectors -= used_sectors % PAGE_SECTORS;
 	set.lower_sectors = set.start + device_sectors;
 	latest = calloc(device_sectors, sizeof(*latest));
 	if (!latest)
