@@ -347,8 +347,9 @@ dmsetup resume slow
 wait "${pids[@]}"
 rig_target_remove fs0
 
-# While it is quiet whole stripes are held for a moment, in two halves each, and then a page: that is
-# what fsync may come to wait for. It is quiet for 200 ms only, so it may take more than one try.
+# Near a flush whole stripes are held for a moment, in two halves each, and then a page: that is what fsync may
+# come to wait for. One is in flight at a time: after the first stripe the page, and not the second. It may
+# take more than one try for all to come in time.
 dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_bytes 65536 data_members 4 hold_ms 3600000 cluster_bytes 4194304"
 read -ra fs0 < <(devno /dev/mapper/fs0)
 read -ra md < <(devno /dev/mapper/low)
@@ -361,32 +362,32 @@ for ((try = 0; try < 20; try++)); do
 import ctypes, os, subprocess, sys, threading, time
 libc = ctypes.CDLL(None)
 fd = os.open("/dev/mapper/fs0", os.O_RDWR)
-data = bytes(3 * 262144)
+page = int(sys.argv[2])
 def flushes():
     with open(sys.argv[1]) as f:
         return int(f.read())
-def write_back(at, length):
-    libc.sync_file_range(fd, ctypes.c_int64(at), ctypes.c_int64(length), 2)
 subprocess.run(["dmsetup", "suspend", "--noflush", "--nolockfs", "slow"], check=True)
 before = flushes()
 thread = threading.Thread(target=os.fsync, args=(fd,))
 thread.start()
 while flushes() == before:
     pass
-os.pwrite(fd, data, 0)
-os.pwrite(fd, data[:4096], int(sys.argv[2]))
-for at in range(0, len(data), 131072):
-    write_back(at, 131072)
-write_back(int(sys.argv[2]), 4096)
-time.sleep(0.5)
+time.sleep(0.3) # It is quiet for 200 ms at most.
+os.pwrite(fd, bytes(2 * 262144), 0)
+os.pwrite(fd, bytes(4096), page)
+for at, length in (0, 131072), (131072, 131072), (262144, 131072), (393216, 131072), (page, 4096):
+    libc.sync_file_range(fd, ctypes.c_int64(at), ctypes.c_int64(length), 2)
+time.sleep(1)
 subprocess.run(["dmsetup", "resume", "slow"], check=True)
 thread.join()
 os.fsync(fd)
 PYTHON
-	first=$(look 'name == "block_bio_queue:" && dev == md && op !~ /F/ { print sector; exit }')
-	[[ $first != "$page" ]] || break
+	# Where the second stripe begins, and the page, in the order in which they are written.
+	order=$(look 'name == "block_bio_queue:" && dev == md && (sector == 512 || sector == '$page') { print sector }' |
+		uniq | paste -sd ' ')
+	[[ $order != "$page 512" ]] || break
 done
-tap_is "$first" "$page" "of what was held for a moment a page is written before whole stripes"
+tap_is "$order" "$page 512" "of what was held for a moment a page is written before whole stripes"
 tracing 0
 rig_target_remove fs0
 
