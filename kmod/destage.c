@@ -652,7 +652,7 @@ static unsigned long brief_end(const struct destager *d, const struct stripe_gro
  * flush there are few at a time, unless that is for too long. Whole ones stand back for twice
  * as long: a page that fsync comes to wait for lies in a partial one.
  */
-static bool start_one_brief(struct destager *d, bool whole)
+static bool start_one_brief(struct destager *d, bool also_whole)
 {
 	bool near = quiet_is_near(fullstripe_of(d));
 	struct stripe_group *group;
@@ -661,7 +661,7 @@ static bool start_one_brief(struct destager *d, bool whole)
 		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
 		bool late = time_after_eq(d->now, late_at);
 
-		if (!whole && is_whole(fullstripe_of(d), group) &&
+		if (!also_whole && is_whole(fullstripe_of(d), group) &&
 		    time_before(d->now, late_at + msecs_to_jiffies(LATE_MS)))
 			continue;
 		if (time_before(d->now, brief_end(d, group))) {

@@ -114,7 +114,7 @@ enum slot {
  * @known: the destager has it in its lists.
  * @failed: the last try to write it failed, and it is counted in failing.
  * @plain: it is not to be filled again: writing it whole failed.
- * @awaited: it is written in part and somebody waits for that, or may.
+ * @awaited: it is not whole, and somebody waits for it, or may.
  * @slot: as what it is counted in flight.
  * @fill: what it is filled with; from start to done.
  */

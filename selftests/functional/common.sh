@@ -85,6 +85,11 @@ said() {
 	grep -qF -- "$1" "$SAID"
 }
 
+# is_above STATISTIC NUMBER: whether it is.
+is_above() {
+	(($(stat "$1") > $2))
+}
+
 # slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
 # as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
 slow_lower() {

@@ -61,7 +61,6 @@ hold() {
 
 # held_is_below STRIPE
 held_is_below() {
-	local block=4096
 	dd if="$RIG_MD" bs="$RIG_W" count=1 skip="$1" iflag=direct status=none | python3 -c '
 import sys
 data = sys.stdin.buffer.read()
@@ -78,11 +77,6 @@ age() {
 	while (($(stat staged_bytes) && --tries)); do sleep 0.1; done
 	dmsetup message fs0 0 set hold_ms 3600000
 	((tries))
-}
-
-# under_load: somebody writes whole stripes all the time.
-under_load() {
-	(($(stat bypassed_bytes) > 4 << 20))
 }
 
 # mismatches: rows of the array in which the parity is wrong.
@@ -147,7 +141,7 @@ tap_is "$(stat held_bytes) $(stat filled_stripes) $(stat partial_stripes)" "2621
 fio --name=w --filename=/dev/mapper/fs0 --direct=1 --rw=write --bs="$RIG_W" --ioengine=libaio --iodepth=8 \
 	--offset=64M --size=64M --time_based --runtime=120 --output=/dev/null &
 job=$!
-until_true under_load
+until_true is_above bypassed_bytes $((4 << 20))
 write_back $((7 * RIG_W)) 131072
 write_back $((15 * RIG_W)) 4096
 kill "$job"

@@ -83,11 +83,6 @@ in_flight() {
 	END { print most + 0 }'
 }
 
-# is_above STATISTIC NUMBER: whether it is.
-is_above() {
-	(($(stat "$1") > $2))
-}
-
 # tracing 1|0: of bios of these two, as those of the members would push the others out. Nobody
 # may write meanwhile: the emulator does not always bear that code changes under it.
 tracing() {
@@ -357,31 +352,17 @@ rig_set "$RIG_TRACING/events/fullstripe/enable" 0
 tracing 1
 page=$((40 << 11))
 for ((try = 0; try < 20; try++)); do
+	dmsetup message fs0 0 reset_stats
 	echo >"$RIG_TRACING/trace"
-	python3 - "$(rig_sysfs fs0)/stats/flushes" $((page << 9)) <<'PYTHON'
-import ctypes, os, subprocess, sys, threading, time
-libc = ctypes.CDLL(None)
-fd = os.open("/dev/mapper/fs0", os.O_RDWR)
-page = int(sys.argv[2])
-def flushes():
-    with open(sys.argv[1]) as f:
-        return int(f.read())
-subprocess.run(["dmsetup", "suspend", "--noflush", "--nolockfs", "slow"], check=True)
-before = flushes()
-thread = threading.Thread(target=os.fsync, args=(fd,))
-thread.start()
-while flushes() == before:
-    pass
-time.sleep(0.3) # It is quiet for 200 ms at most.
-os.pwrite(fd, bytes(2 * 262144), 0)
-os.pwrite(fd, bytes(4096), page)
-for at, length in (0, 131072), (131072, 131072), (262144, 131072), (393216, 131072), (page, 4096):
-    libc.sync_file_range(fd, ctypes.c_int64(at), ctypes.c_int64(length), 2)
-time.sleep(1)
-subprocess.run(["dmsetup", "resume", "slow"], check=True)
-thread.join()
-os.fsync(fd)
-PYTHON
+	hung_flush
+	# It is quiet for 200 ms at most.
+	sleep 0.3
+	xfs_io -c "pwrite -q 0 512k" -c "pwrite -q 40m 4k" -c "sync_range -w 0 128k" -c "sync_range -w 128k 128k" \
+		-c "sync_range -w 256k 128k" -c "sync_range -w 384k 128k" -c "sync_range -w 40m 4k" /dev/mapper/fs0 &
+	job=$!
+	sleep 1
+	dmsetup resume slow
+	wait "$hung" "$job"
 	# Where the second stripe begins, and the page, in the order in which they are written.
 	order=$(look 'name == "block_bio_queue:" && dev == md && (sector == 512 || sector == '$page') { print sector }' |
 		uniq | paste -sd ' ')
