@@ -5,9 +5,7 @@
 # timeout: 600
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# It takes minutes.
-[[ ${LONG-} || $(uname -r) != 6.1.* ]] ||
-	tap_skip_all "the bus knows no kernel, and this runs on 6.12; --long runs it here, too"
+once_is_enough "the bus knows no kernel"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 CALLS=$RIG_TOP/build/selftests/functional/bus

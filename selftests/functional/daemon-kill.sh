@@ -9,9 +9,7 @@
 # timeout: 900
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# It takes minutes.
-[[ ${LONG-} || $(uname -r) != 6.1.* ]] ||
-	tap_skip_all "what is journalled is so on any kernel, and this runs on 6.12; --long runs it here, too"
+once_is_enough "what is journalled is so on any kernel"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/kill/state
