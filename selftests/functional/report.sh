@@ -5,8 +5,6 @@
 # lies on; with progress on a terminal and none elsewhere.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "a page is drawn of what a trace and sysfs say, as elsewhere"
-
 CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/report-state
 page=/run/report.html

@@ -5,8 +5,6 @@
 # that was recorded, within a tenth: stripes, and rows that md read before it wrote them.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "the module follows the same rules"
-
 CTL=$RIG_TOP/build/daemon/fullstripectl
 folder=/run/recording
 

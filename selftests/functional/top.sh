@@ -4,8 +4,6 @@
 # in a terminal, that is of several sizes and of several kinds.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "what is drawn knows no kernel"
-
 MIB=1048576
 ctl=$RIG_TOP/build/daemon/fullstripectl
 out=/run/top

@@ -4,8 +4,6 @@
 # one, and to what is below when there is none; and the daemon is wanted.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "rules and generator know no kernel"
-
 CTL=$RIG_TOP/build/daemon/fullstripectl
 GENERATOR=$RIG_TOP/build/daemon/fullstripe-generator
 UUID=6a1c5c39-7a1b-4d6e-9f25-0d8f0c5f3a11

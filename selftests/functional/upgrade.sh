@@ -4,8 +4,6 @@
 # devices are gone. Table lines of older versions.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "what refuses a newer module is user space, and lines are read by the same code"
-
 NEWER=/lib/modules/$KVER/updates/dkms/dm-fullstripe.ko
 LINES_FILE=$HERE/table-lines.txt
 
