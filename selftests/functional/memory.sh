@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# machine: --cpus 2
 # long timeout: 1800
 # The target makes progress when memory is short above it: swap on it, and a file system
-# on it, both used from a cgroup that has far less memory than is asked for.
+# on it, both used from a cgroup that has far less memory than is asked for. With one CPU members
+# of memory would have written all before the next comes, and nobody would wait.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 PAGES=$RIG_TOP/build/selftests/functional/pages

@@ -152,7 +152,9 @@ tap_is "$(diff /run/want /run/have | head -n 3)" '' "all of them are listed, eac
 
 # A list that is left, and one that nobody reads, hold up no suspend.
 coproc LEFT { "$genl" leave; }
-left_in=${LEFT[1]} left_out=${LEFT[0]} left=$LEFT_PID
+left=$LEFT_PID
+# Copies: bash closes its own when it sees that the process has ended.
+exec {left_in}>&"${LEFT[1]}" {left_out}<&"${LEFT[0]}"
 read -r _ <&"$left_out"
 tap_check "suspend with a list under way" timeout 20 dmsetup suspend fs0
 tap_is "$("$ctl" files --json | jq -c .)" '{"files":[]}' "a suspended device is not listed"

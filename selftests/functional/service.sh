@@ -23,11 +23,10 @@ start_systemd() {
 	local dir=/run/systemd/system
 	mkdir -p "$dir/fullstriped.service.d"
 	# Not from the tree: the unit sees no /tmp and no home.
-	make -s -C "$RIG_TOP/daemon" O="$RIG_TOP/build/daemon" SBINDIR=/run/fullstripe-bin \
-		"$RIG_TOP/build/daemon/fullstriped.service" || return
+	make -s -C "$RIG_TOP/daemon" O=/run/fullstripe-build SBINDIR=/run/fullstripe-bin \
+		/run/fullstripe-build/fullstriped.service || return
 	install -D "$RIG_TOP/build/daemon/fullstriped" /run/fullstripe-bin/fullstriped
-	sed 's,/usr/local/sbin,/run/fullstripe-bin,' "$RIG_TOP/build/daemon/fullstriped.service" \
-		>"$dir/fullstriped.service"
+	cp /run/fullstripe-build/fullstriped.service "$dir/fullstriped.service"
 	printf '%s\n' '[Unit]' 'DefaultDependencies=no' '[Service]' 'WatchdogSec=10' \
 		>"$dir/fullstriped.service.d/test.conf"
 	printf '%s\n' '[Unit]' 'DefaultDependencies=no' 'Wants=systemd-journald.service fullstriped.service' \

@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 25
+tap_plan 26
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -75,6 +75,13 @@ counts chatty 0 '1 passed, 0 failed, 0 skipped'
 harness passing failing crashing skipping passing
 tap_is "$STATUS, $LAST" '1, 7 passed, 2 failed, 1 skipped' "several tests are added up"
 tap_is "$(pgrep -fx 'sleep 100[01]')" '' "no process of a test is left"
+fake endless <<<'echo 1..1; sleep 1001; echo ok 1 one'
+"$here/../run" --quick --log "$dir/log" "$dir/endless" >"$dir/output" &
+harness=$!
+until grep -q '^# 1..1' "$dir/output"; do sleep 0.05; done
+kill "$harness"
+wait "$harness"
+tap_is "$?, $(sleep 0.5; pgrep -fx 'sleep 1001')" '143, ' "nor when the harness is ended"
 harness nothing_such
 tap_is "$STATUS" 2 "a program that is not there is wrong usage"
 fake limited <<<'# timeout: 100
