@@ -29,6 +29,9 @@
 #define COMBINATIONS_MAX	256
 #define SERVICE_US_DEFAULT	5000
 #define SERVICE_US_MAX		1000000
+/* nr_requests of a disk with 32 commands queued. */
+#define QUEUE_DEFAULT		64
+#define QUEUE_MAX		65536
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 DEFINE_CLEANUP(struct libscols_table *, scols_unref_table)
@@ -46,6 +49,7 @@ struct options {
 	unsigned int parity;
 	uint64_t size;
 	uint64_t service_us;
+	unsigned int queue;
 	const char *from;
 	uint32_t device;
 	bool has_device;
@@ -68,6 +72,7 @@ enum {
 	OPTION_LOW_WATER,
 	OPTION_SEEK,
 	OPTION_SERVICE,
+	OPTION_QUEUE,
 	OPTION_DEVICE,
 	OPTION_JSON,
 };
@@ -86,6 +91,7 @@ static const struct argp_option option_list[] = {
 	{ "low-water", OPTION_LOW_WATER, "SIZE", 0, "Where accepting begins again", 3 },
 	{ "seek", OPTION_SEEK, "SIZE", 0, "What a member transfers in the time of a seek", 3 },
 	{ "service", OPTION_SERVICE, "US", 0, "Microseconds of a member's request (5000)", 3 },
+	{ "queue", OPTION_QUEUE, "N", 0, "Requests that a member's queue takes (64)", 3 },
 	{ "device", OPTION_DEVICE, "MAJ:MIN", 0, "Which device of the recording", 4 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 4 },
 	{ 0 },
@@ -175,6 +181,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_SERVICE:
 		o->service_us = option_number("service", arg, 0, SERVICE_US_MAX, state);
 		return 0;
+	case OPTION_QUEUE:
+		o->queue = option_number("queue", arg, 1, QUEUE_MAX, state);
+		return 0;
 	case OPTION_DEVICE:
 		o->device = option_device(arg, state);
 		o->has_device = true;
@@ -202,7 +211,7 @@ static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "FILE...",
-	.doc = "Print what a fullstripe device would have made of the writes in blktrace recordings, for each combination of sizes and times, and what md alone.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a damaged file, 4 no writes.",
+	.doc = "Print what md alone, and a device of each size, would have made of FILEs.\vExit status: 0 done, 1 failed, 2 wrong usage, 3 a damaged file, 4 no writes.",
 };
 
 /*
@@ -389,6 +398,7 @@ static int add_combination(struct combinations *c, const struct options *o,
 			.parity = o->parity ?: 1,
 			.chunk_bytes = s->value[SETTING_CHUNK_BYTES],
 			.service_ns = o->service_us * 1000,
+			.queue_requests = o->queue,
 		},
 		.alignment_offset = s->value[SETTING_ALIGNMENT_OFFSET],
 		.size = o->size,
@@ -645,7 +655,7 @@ int verb_simulate(int argc, char **argv)
 {
 	_cleanup_(combinations_freep) struct combinations *combinations = NULL;
 	_cleanup_(recording_closep) struct recording *recording = NULL;
-	struct options o = { .service_us = SERVICE_US_DEFAULT };
+	struct options o = { .service_us = SERVICE_US_DEFAULT, .queue = QUEUE_DEFAULT };
 	uint64_t lost;
 	bool sound;
 	int r;

@@ -7,17 +7,13 @@
 #include <linux/bitmap.h>
 
 #include "macros.h"
+#include "members.h"
 #include "raid.h"
 
 #define BLOCK			4096
 #define BLOCK_SECTORS		(BLOCK / SECTOR)
-/* No request is longer: max_sectors_kb as the kernel sets it for disks, 1280. */
-#define REQUEST_BLOCKS		320
-/* The block layer sends a plug's requests off when one of so much, 128 KiB, is followed by another. */
-#define PLUG_BLOCKS		32
-/* md puts rows off for which it has to read, if nobody waits, and then takes up so many. */
+/* md's thread takes up so many rows before it looks again what there is to do. */
 #define ROWS_AT_A_TIME		8
-#define NONE			SIZE_MAX
 
 /* A row that md remembers. */
 struct row {
@@ -31,29 +27,54 @@ struct row {
 TAILQ_HEAD(rows, row);
 LIST_HEAD(bucket, row);
 
-/* Neighbouring blocks of a member: a request. */
-struct piece {
-	unsigned int member;
-	uint64_t first, blocks;
+enum phase {
+	STRAIGHT,	/* reads that do not pass through md's thread, before all else */
+	READ,
+	WRITE,
 };
 
-struct pieces {
-	size_t n, room;
-	struct piece *list;
+/* A row to be written, or the straight reads of an io. */
+struct job {
+	TAILQ_ENTRY(job) all;
+	TAILQ_ENTRY(job) link;	/* in one list, if it is not all under way */
+	struct raid_io *io;
+	enum phase phase;
+	bool preread;		/* counts in raid.prereads */
+	bool sent;		/* all of its phase is under way */
+	unsigned int pending;	/* what of it is */
+	unsigned int left;	/* members that its phase has not come to; from the last to the first */
+	uint64_t row;
+	struct sender *sender;	/* of straight reads, of which it has sent @nr_sent */
+	size_t nr_sent;
+	/* Of each member, a bit for READ and one for WRITE. */
+	unsigned char wants[];
 };
+
+TAILQ_HEAD(jobs, job);
+TAILQ_HEAD(raid_ios, raid_io);
 
 struct raid {
 	struct raid_shape shape;
-	unsigned int members;
+	unsigned int nr_members;
 	uint64_t chunk_rows;
-	uint64_t *busy_until;	/* of each member */
-	uint64_t rows_put_off;	/* since there was last nothing to do */
-	struct raid_counts counts;
+	struct members *members;
+	struct raid_counts counts;	/* of rows */
 	struct rows rows;	/* the latest last */
 	struct bucket buckets[RAID_CACHE_ROWS];
 	struct row cache[RAID_CACHE_ROWS];
 	bool *fresh;
-	TAILQ_HEAD(raid_ios, raid_io) ios;
+	struct raid_ios ios, ended;
+
+	/*
+	 * md's thread, with the names that raid5.c has: it goes through @batch, and takes the
+	 * next rows from @handle or, if that is empty, @hold. Rows that have to be read for and that
+	 * nobody waits for it puts off, into @delayed, until no row that may be read for is left
+	 * that was not written (preread_active_stripes).
+	 */
+	struct sender thread;
+	struct jobs batch, handle, hold, delayed;
+	unsigned int prereads;
+	struct jobs all;
 };
 
 struct raid_io {
@@ -61,10 +82,11 @@ struct raid_io {
 	struct raid *raid;
 	void *token;
 	bool sync;
-	uint64_t done_at;	/* the reads, or when they are done the writes */
-	struct pieces reads, writes;
-	/* For each member its latest piece of @reads and of @writes. */
-	size_t latest[];
+	struct jobs jobs;	/* that are not md's yet */
+	unsigned int nr_jobs;	/* that have not ended */
+	uint64_t done_at;
+	size_t nr_reads, room;
+	struct member_bio *reads;
 };
 
 /**
@@ -81,31 +103,50 @@ int raid_new(const struct raid_shape *shape, struct raid **ret)
 	if (!r)
 		return -ENOMEM;
 	r->shape = *shape;
-	r->members = shape->data_members + shape->parity;
+	r->nr_members = shape->data_members + shape->parity;
 	r->chunk_rows = shape->chunk_bytes / BLOCK;
 	TAILQ_INIT(&r->rows);
 	TAILQ_INIT(&r->ios);
-	r->fresh = calloc(RAID_CACHE_ROWS, r->members);
-	r->busy_until = calloc(r->members, sizeof(r->busy_until[0]));
-	if (!r->fresh || !r->busy_until) {
+	TAILQ_INIT(&r->ended);
+	sender_init(&r->thread, NULL);
+	TAILQ_INIT(&r->batch);
+	TAILQ_INIT(&r->handle);
+	TAILQ_INIT(&r->hold);
+	TAILQ_INIT(&r->delayed);
+	TAILQ_INIT(&r->all);
+	r->fresh = calloc(RAID_CACHE_ROWS, r->nr_members);
+	if (!r->fresh || members_new(r->nr_members, shape->service_ns, shape->queue_requests,
+				     &r->members) < 0) {
 		raid_free(r);
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < RAID_CACHE_ROWS; i++) {
 		r->cache[i].number = UINT64_MAX;
-		r->cache[i].fresh = r->fresh + i * r->members;
+		r->cache[i].fresh = r->fresh + i * r->nr_members;
 		TAILQ_INSERT_TAIL(&r->rows, &r->cache[i], age);
 	}
 	*ret = r;
 	return 0;
 }
 
-static void io_free(struct raid_io *io)
+static void free_ios(struct raid_ios *list)
 {
-	TAILQ_REMOVE(&io->raid->ios, io, link);
-	free(io->reads.list);
-	free(io->writes.list);
-	free(io);
+	struct raid_io *io;
+
+	while ((io = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, io, link);
+		free(io->reads);
+		free(io);
+	}
+}
+
+static void job_free(struct raid *r, struct job *job)
+{
+	TAILQ_REMOVE(&r->all, job, all);
+	if (job->sender)
+		sender_free(job->sender);
+	free(job->sender);
+	free(job);
 }
 
 /**
@@ -118,9 +159,12 @@ struct raid *raid_free(struct raid *r)
 {
 	if (!r)
 		return NULL;
-	while (!TAILQ_EMPTY(&r->ios))
-		io_free(TAILQ_FIRST(&r->ios));
-	free(r->busy_until);
+	free_ios(&r->ios);
+	free_ios(&r->ended);
+	while (!TAILQ_EMPTY(&r->all))
+		job_free(r, TAILQ_FIRST(&r->all));
+	sender_free(&r->thread);
+	members_free(r->members);
 	free(r->fresh);
 	free(r);
 	return NULL;
@@ -129,11 +173,11 @@ struct raid *raid_free(struct raid *r)
 /* md's default layout (left-symmetric): parity moves down, data begins behind it. */
 static unsigned int member_of(const struct raid *r, uint64_t stripe, unsigned int block)
 {
-	unsigned int parity = r->members - 1 - stripe % r->members;
+	unsigned int parity = r->nr_members - 1 - stripe % r->nr_members;
 
 	if (block >= r->shape.data_members)
-		return (parity + block - r->shape.data_members) % r->members;
-	return (parity + r->shape.parity + block) % r->members;
+		return (parity + block - r->shape.data_members) % r->nr_members;
+	return (parity + r->shape.parity + block) % r->nr_members;
 }
 
 /* The row, as md has it; what it has had the longest makes room for it. */
@@ -150,18 +194,12 @@ static struct row *take_row(struct raid *r, uint64_t number)
 		if (row->number != UINT64_MAX)
 			LIST_REMOVE(row, bucket);
 		row->number = number;
-		memset(row->fresh, 0, r->members);
+		memset(row->fresh, 0, r->nr_members);
 		LIST_INSERT_HEAD(bucket, row, bucket);
 	}
 	TAILQ_REMOVE(&r->rows, row, age);
 	TAILQ_INSERT_TAIL(&r->rows, row, age);
 	return row;
-}
-
-static void forget_latest(struct raid_io *io)
-{
-	for (unsigned int i = 0; i < 2 * io->raid->members; i++)
-		io->latest[i] = NONE;
 }
 
 /**
@@ -174,68 +212,46 @@ static void forget_latest(struct raid_io *io)
  */
 struct raid_io *raid_io_new(struct raid *r, bool sync, void *token)
 {
-	struct raid_io *io = calloc(1, sizeof(*io) + 2 * r->members * sizeof(io->latest[0]));
+	struct raid_io *io = calloc(1, sizeof(*io));
 
 	if (!io)
 		return NULL;
 	io->raid = r;
 	io->token = token;
 	io->sync = sync;
-	forget_latest(io);
-	io->done_at = UINT64_MAX;
-	if (TAILQ_EMPTY(&r->ios))
-		r->rows_put_off = 0;
+	TAILQ_INIT(&io->jobs);
 	TAILQ_INSERT_TAIL(&r->ios, io, link);
 	return io;
 }
 
-static int add_piece(struct pieces *pieces, const struct piece *piece)
+static int add_read(struct raid_io *io, const struct member_bio *bio)
 {
-	if (pieces->n == pieces->room) {
-		size_t room = pieces->room ? 2 * pieces->room : 16;
-		struct piece *list = reallocarray(pieces->list, room, sizeof(*list));
+	if (io->nr_reads == io->room) {
+		size_t room = io->room ? 2 * io->room : 4;
+		struct member_bio *reads = reallocarray(io->reads, room, sizeof(reads[0]));
 
-		if (!list)
+		if (!reads)
 			return -ENOMEM;
-		pieces->list = list;
-		pieces->room = room;
+		io->reads = reads;
+		io->room = room;
 	}
-	pieces->list[pieces->n++] = *piece;
+	io->reads[io->nr_reads++] = *bio;
 	return 0;
 }
 
-/*
- * Of two stripes, neighbours join where each member's part of one is still in the plug
- * when the next comes.
- */
-static bool joins(const struct raid *r, const struct piece *piece, uint64_t block)
+static struct job *add_job(struct raid_io *io, enum phase phase)
 {
-	return piece->first + piece->blocks == block && piece->blocks < REQUEST_BLOCKS &&
-	       (block % r->chunk_rows || r->chunk_rows < PLUG_BLOCKS);
-}
+	struct raid *r = io->raid;
+	struct job *job = calloc(1, sizeof(*job) + r->nr_members);
 
-/*
- * A block of a member; if it goes on with the latest piece of that, it is one request with
- * it. Among the requests of rows that were put off the block layer looks at each member's
- * first one only.
- */
-static int add_block(struct raid_io *io, bool put_off, unsigned int member, bool write,
-		     uint64_t block)
-{
-	struct pieces *pieces = write ? &io->writes : &io->reads;
-	size_t *latest = &io->latest[write * io->raid->members + member];
-
-	if (*latest != NONE) {
-		struct piece *piece = &pieces->list[*latest];
-
-		if (joins(io->raid, piece, block)) {
-			piece->blocks++;
-			return 0;
-		}
-	}
-	if (*latest == NONE || !put_off)
-		*latest = pieces->n;
-	return add_piece(pieces, &(struct piece) { .member = member, .first = block, .blocks = 1 });
+	if (!job)
+		return NULL;
+	job->io = io;
+	job->phase = phase;
+	job->left = r->nr_members;
+	io->nr_jobs++;
+	TAILQ_INSERT_TAIL(&r->all, job, all);
+	return job;
 }
 
 /**
@@ -260,7 +276,7 @@ int raid_io_read(struct raid_io *io, uint64_t stripe, uint32_t first, uint32_t s
 		uint64_t stop = chunk_end < end ? chunk_end : end;
 		uint64_t from = at % chunk / BLOCK_SECTORS;
 		uint64_t to = ((stop - 1) % chunk) / BLOCK_SECTORS + 1;
-		int k = add_piece(&io->reads, &(struct piece) {
+		int k = add_read(io, &(struct member_bio) {
 			.member = member_of(r, stripe, at / chunk),
 			.first = stripe * r->chunk_rows + from,
 			.blocks = to - from,
@@ -295,15 +311,15 @@ static int write_row(struct raid_io *io, uint64_t stripe, uint64_t in_chunk,
 	unsigned int data = r->shape.data_members, rmw = 0, rcw = 0, touched = 0;
 	uint64_t number = stripe * r->chunk_rows + in_chunk;
 	struct row *row;
-	bool reads, modify, put_off;
-	int k = 0;
+	struct job *job;
+	bool reads, modify;
 
 	for (unsigned int i = 0; i < data; i++)
 		touched += touch_of(r, dirty, i, in_chunk) != UNTOUCHED;
 	if (touched == 0)
 		return 0;
 	row = take_row(r, number);
-	for (unsigned int i = 0; i < r->members; i++) {
+	for (unsigned int i = 0; i < r->nr_members; i++) {
 		enum touch touch = i < data ? touch_of(r, dirty, i, in_chunk) : UNTOUCHED;
 
 		if (row->fresh[i])
@@ -313,27 +329,29 @@ static int write_row(struct raid_io *io, uint64_t stripe, uint64_t in_chunk,
 	}
 	modify = rmw < rcw;
 	reads = modify ? rmw > 0 : rcw > 0;
-	put_off = reads && !io->sync;
-	if (put_off && r->rows_put_off++ % ROWS_AT_A_TIME == 0)
-		forget_latest(io);
 	r->counts.rmw += reads && modify;
 	r->counts.rcw += reads && !modify;
 
-	for (unsigned int i = 0; i < r->members && k == 0; i++) {
+	job = add_job(io, reads ? READ : WRITE);
+	if (!job)
+		return -ENOMEM;
+	job->row = number;
+	TAILQ_INSERT_TAIL(&io->jobs, job, link);
+	for (unsigned int i = 0; i < r->nr_members; i++) {
 		enum touch touch = i < data ? touch_of(r, dirty, i, in_chunk) : UNTOUCHED;
-		unsigned int member = member_of(r, stripe, i);
 		bool wanted = modify ? i >= data || touch != UNTOUCHED : i < data && touch != WHOLE;
+		unsigned char *wants = &job->wants[member_of(r, stripe, i)];
 
 		if (reads && wanted && !row->fresh[i]) {
-			k = add_block(io, put_off, member, false, number);
+			*wants |= 1 << READ;
 			row->fresh[i] = true;
 		}
-		if (k == 0 && (i >= data || touch != UNTOUCHED)) {
-			k = add_block(io, put_off, member, true, number);
+		if (i >= data || touch != UNTOUCHED) {
+			*wants |= 1 << WRITE;
 			row->fresh[i] = true;
 		}
 	}
-	return k;
+	return 0;
 }
 
 /**
@@ -355,51 +373,218 @@ int raid_io_write(struct raid_io *io, uint64_t stripe, const unsigned long *dirt
 	return 0;
 }
 
-/* Hand the pieces to the members, which do one after the other. */
-static void send(struct raid_io *io, struct pieces *pieces, uint64_t *count, uint64_t now)
+static void end_one_of(struct raid_io *io, uint64_t now)
+{
+	if (--io->nr_jobs > 0)
+		return;
+	io->done_at = now;
+	TAILQ_REMOVE(&io->raid->ios, io, link);
+	TAILQ_INSERT_TAIL(&io->raid->ended, io, link);
+}
+
+/* Give md the rows of an io. */
+static void hand_over(struct raid_io *io)
 {
 	struct raid *r = io->raid;
+	struct job *job;
 
-	io->done_at = now;
-	for (size_t i = 0; i < pieces->n; i++) {
-		uint64_t *until = &r->busy_until[pieces->list[i].member];
-
-		*until = (*until > now ? *until : now) + r->shape.service_ns;
-		if (*until > io->done_at)
-			io->done_at = *until;
+	while ((job = TAILQ_FIRST(&io->jobs))) {
+		TAILQ_REMOVE(&io->jobs, job, link);
+		job->preread = io->sync;
+		r->prereads += job->preread;
+		TAILQ_INSERT_TAIL(&r->handle, job, link);
 	}
-	*count += pieces->n;
-	pieces->n = 0;
+}
+
+/* What of a phase was sent is done. */
+static void end_phase(struct raid *r, struct job *job, uint64_t now)
+{
+	struct raid_io *io = job->io;
+
+	switch (job->phase) {
+	case READ:
+		job->phase = WRITE;
+		job->sent = false;
+		job->left = r->nr_members;
+		TAILQ_INSERT_TAIL(&r->handle, job, link);
+		return;
+	case STRAIGHT:
+		hand_over(io);
+		break;
+	case WRITE:
+		break;
+	}
+	job_free(r, job);
+	end_one_of(io, now);
+}
+
+/* Send what a phase of a row wants. Return: 1, 0 if that has to wait, or -ENOMEM. */
+static int send_row(struct raid *r, struct job *job, uint64_t now)
+{
+	/*
+	 * md goes through the members from the last to the first. Of two stripes, neighbours are
+	 * seldom joined where chunks are as large as what a plug holds back: the first stripe has
+	 * left by then.
+	 */
+	for (; job->left > 0; job->left--) {
+		struct member_bio bio = {
+			.member = job->left - 1,
+			.write = job->phase == WRITE,
+			.apart = r->chunk_rows >= PLUG_BLOCKS && job->row % r->chunk_rows == 0,
+			.first = job->row,
+			.blocks = 1,
+		};
+		int k;
+
+		if (!(job->wants[bio.member] & 1 << job->phase))
+			continue;
+		k = members_send(r->members, &r->thread, &bio, job, now);
+		if (k <= 0)
+			return k;
+		job->pending++;
+	}
+	return 1;
+}
+
+/* md's thread has come to a row. Return: as send_row(). */
+static int handle(struct raid *r, struct job *job, uint64_t now)
+{
+	int k;
+
+	if (job->phase == READ && !job->preread) {
+		TAILQ_REMOVE(&r->batch, job, link);
+		TAILQ_INSERT_TAIL(&r->delayed, job, link);
+		return 1;
+	}
+	k = send_row(r, job, now);
+	if (k <= 0)
+		return k;
+	TAILQ_REMOVE(&r->batch, job, link);
+	job->sent = true;
+	if (job->phase == WRITE) {
+		r->prereads -= job->preread;
+		job->preread = false;
+	}
+	/* The first may have ended while the last waited. */
+	if (job->pending == 0)
+		end_phase(r, job, now);
+	return 1;
+}
+
+static void take_up_delayed(struct raid *r)
+{
+	struct job *job;
+
+	if (r->prereads > 0)
+		return;
+	while ((job = TAILQ_FIRST(&r->delayed))) {
+		TAILQ_REMOVE(&r->delayed, job, link);
+		job->preread = true;
+		r->prereads++;
+		TAILQ_INSERT_TAIL(&r->hold, job, link);
+	}
+}
+
+static void take_batch(struct raid *r)
+{
+	for (unsigned int n = 0; n < ROWS_AT_A_TIME; n++) {
+		struct jobs *from = TAILQ_EMPTY(&r->handle) ? &r->hold : &r->handle;
+		struct job *job = TAILQ_FIRST(from);
+
+		if (!job)
+			return;
+		TAILQ_REMOVE(from, job, link);
+		TAILQ_INSERT_TAIL(&r->batch, job, link);
+	}
+}
+
+/* md's thread goes on, until it has to wait or has nothing to do: raid5d(). */
+static int run(struct raid *r, uint64_t now)
+{
+	if (r->thread.waits)
+		return 0;
+	for (;;) {
+		struct job *job;
+
+		while ((job = TAILQ_FIRST(&r->batch))) {
+			int k = handle(r, job, now);
+
+			if (k <= 0)
+				return k;
+		}
+		take_up_delayed(r);
+		take_batch(r);
+		if (TAILQ_EMPTY(&r->batch))
+			break;
+	}
+	members_unplug(r->members, &r->thread, now);
+	return 0;
+}
+
+/* Who reads straight goes on. */
+static int run_straight(struct raid *r, struct job *job, uint64_t now)
+{
+	struct raid_io *io = job->io;
+
+	for (; job->nr_sent < io->nr_reads; job->nr_sent++) {
+		int k = members_send(r->members, job->sender, &io->reads[job->nr_sent], job, now);
+
+		if (k <= 0)
+			return k;
+		job->pending++;
+	}
+	members_unplug(r->members, job->sender, now);
+	job->sent = true;
+	if (job->pending == 0)
+		end_phase(r, job, now);
+	return 0;
+}
+
+/* All who can go on. */
+static int run_all(struct raid *r, uint64_t now)
+{
+	struct sender *s;
+
+	while ((s = members_granted(r->members))) {
+		int k = s->owner ? run_straight(r, s->owner, now) : run(r, now);
+
+		if (k < 0)
+			return k;
+	}
+	return run(r, now);
 }
 
 /**
- * raid_io_submit() - let go what was collected: first the reads, behind them the writes
+ * raid_io_submit() - let go what was collected: of each row first the reads, then the writes
  * @io: no longer the caller's
  * @now: when
  *
  * If nothing was collected its token is not given back.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void raid_io_submit(struct raid_io *io, uint64_t now)
+int raid_io_submit(struct raid_io *io, uint64_t now)
 {
-	struct raid_counts *counts = &io->raid->counts;
+	struct raid *r = io->raid;
+	struct job *job;
 
-	if (io->reads.n)
-		send(io, &io->reads, &counts->reads, now);
-	else if (io->writes.n)
-		send(io, &io->writes, &counts->writes, now);
-	else
-		io_free(io);
-}
-
-/* Among those that end at one time the first to have begun. */
-static struct raid_io *next_io(const struct raid *r)
-{
-	struct raid_io *next = TAILQ_FIRST(&r->ios), *io;
-
-	TAILQ_FOREACH(io, &r->ios, link)
-		if (io->done_at < next->done_at)
-			next = io;
-	return next;
+	if (!io->nr_reads && !io->nr_jobs) {
+		TAILQ_REMOVE(&r->ios, io, link);
+		free(io);
+		return 0;
+	}
+	if (!io->nr_reads) {
+		hand_over(io);
+		return run(r, now);
+	}
+	job = add_job(io, STRAIGHT);
+	if (!job)
+		return -ENOMEM;
+	job->sender = malloc(sizeof(*job->sender));
+	if (!job->sender)
+		return -ENOMEM;
+	sender_init(job->sender, job);
+	return run_straight(r, job, now);
 }
 
 /**
@@ -410,9 +595,23 @@ static struct raid_io *next_io(const struct raid *r)
  */
 uint64_t raid_next(const struct raid *r)
 {
-	const struct raid_io *io = next_io(r);
+	const struct raid_io *ended = TAILQ_FIRST(&r->ended);
 
-	return io ? io->done_at : UINT64_MAX;
+	return ended ? ended->done_at : members_next(r->members);
+}
+
+/* A request of a member ends. */
+static void end_request(struct raid *r, uint64_t now)
+{
+	void **tokens;
+	size_t n = members_end(r->members, &tokens);
+
+	for (size_t i = 0; i < n; i++) {
+		struct job *job = tokens[i];
+
+		if (--job->pending == 0 && job->sent)
+			end_phase(r, job, now);
+	}
 }
 
 /**
@@ -421,23 +620,30 @@ uint64_t raid_next(const struct raid *r)
  * @now: the time
  * @token: set to that of what has ended, if something has
  *
- * Return: whether something given to raid_io_submit() has ended by then. There may
- * be more.
+ * Return: 1 if something given to raid_io_submit() has ended by then, and there may be
+ * more; 0 if not; or -ENOMEM.
  */
-bool raid_advance(struct raid *r, uint64_t now, void **token)
+int raid_advance(struct raid *r, uint64_t now, void **token)
 {
 	struct raid_io *io;
+	uint64_t next;
+	int k = 0;
 
-	while ((io = next_io(r)) && io->done_at <= now) {
-		if (io->writes.n > 0) {
-			send(io, &io->writes, &r->counts.writes, io->done_at);
-			continue;
-		}
-		*token = io->token;
-		io_free(io);
-		return true;
+	while (k == 0 && TAILQ_EMPTY(&r->ended) && (next = members_next(r->members)) <= now &&
+	       next != UINT64_MAX) {
+		/* What ends at one time ends before the thread goes on. */
+		while (members_next(r->members) == next)
+			end_request(r, next);
+		k = run_all(r, next);
 	}
-	return false;
+	io = TAILQ_FIRST(&r->ended);
+	if (k < 0 || !io)
+		return k;
+	*token = io->token;
+	TAILQ_REMOVE(&r->ended, io, link);
+	free(io->reads);
+	free(io);
+	return 1;
 }
 
 /**
@@ -446,5 +652,10 @@ bool raid_advance(struct raid *r, uint64_t now, void **token)
  */
 struct raid_counts raid_counts(const struct raid *r)
 {
-	return r->counts;
+	struct member_counts members = members_counts(r->members);
+	struct raid_counts counts = r->counts;
+
+	counts.reads = members.reads;
+	counts.writes = members.writes;
+	return counts;
 }

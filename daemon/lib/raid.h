@@ -9,10 +9,10 @@
  * less, rcw if they are equal, and reads nothing that it still has. The array is clean
  * and complete.
  *
- * A member does one request after the other, each in the same time whatever its size.
- * Neighbouring blocks of one raid_io are one request. Those of different ones are not,
- * though md and the members' queues join what they happen to have at one time: in
- * a rush there are fewer requests than this says.
+ * One thread of md sends all this, row by row, with one plug as long as it has something to
+ * send: neighbouring blocks are one request as long as that waits in the plug or in the member's
+ * queue. Where a queue is full the thread waits, and what is in the plug leaves. A member does
+ * one request after the other, each in the same time whatever its size.
  */
 #ifndef FULLSTRIPE_RAID_H
 #define FULLSTRIPE_RAID_H
@@ -29,12 +29,14 @@
  * @parity: blocks of parity in a row: 1 or 2
  * @chunk_bytes: what lies together on one member; whole rows
  * @service_ns: what a member takes for a request
+ * @queue_requests: how many requests a member's queue takes (nr_requests); not 0
  */
 struct raid_shape {
 	unsigned int data_members;
 	unsigned int parity;
 	uint64_t chunk_bytes;
 	uint64_t service_ns;
+	unsigned int queue_requests;
 };
 
 /**
@@ -58,10 +60,10 @@ struct raid *raid_free(struct raid *r);
 struct raid_io *raid_io_new(struct raid *r, bool sync, void *token);
 int raid_io_read(struct raid_io *io, uint64_t stripe, uint32_t first, uint32_t sectors);
 int raid_io_write(struct raid_io *io, uint64_t stripe, const unsigned long *dirty);
-void raid_io_submit(struct raid_io *io, uint64_t now);
+int raid_io_submit(struct raid_io *io, uint64_t now);
 
 uint64_t raid_next(const struct raid *r);
-bool raid_advance(struct raid *r, uint64_t now, void **token);
+int raid_advance(struct raid *r, uint64_t now, void **token);
 struct raid_counts raid_counts(const struct raid *r);
 
 #endif

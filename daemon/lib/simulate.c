@@ -399,8 +399,7 @@ static int send_batch(struct simulation *s, struct job *job)
 		s->inflight++;
 		s->inflight_whole += is_whole(s, g);
 	}
-	raid_io_submit(io, s->now);
-	return 0;
+	return raid_io_submit(io, s->now);
 }
 
 /* Return: 1 if it was started, 0 if something else must end first, or -ENOMEM. */
@@ -651,9 +650,7 @@ static int pass(struct simulation *s, uint64_t since, uint64_t stripe, uint64_t 
 	job->n = n;
 	for (uint64_t i = 0; i < n && r == 0; i++)
 		r = write_sectors(s, io, stripe + i, first, sectors);
-	if (r == 0)
-		raid_io_submit(io, s->now);
-	return r;
+	return r < 0 ? r : raid_io_submit(io, s->now);
 }
 
 /* Pages of a stripe that hold nothing yet of what a write brings. */
@@ -869,16 +866,17 @@ static int advance(struct simulation *s, uint64_t until)
 	for (;;) {
 		uint64_t next = min_of(raid_next(s->raid), s->alarm);
 		void *ended = NULL;
-		bool has_ended;
 		int r;
 
 		if (next == UINT64_MAX || next > until)
 			break;
 		s->now = max_of(s->now, next);
-		has_ended = raid_advance(s->raid, s->now, &ended);
+		r = raid_advance(s->raid, s->now, &ended);
+		if (r < 0)
+			return r;
 		if (ended)
 			end_job(s, ended);
-		else if (has_ended || s->alarm > s->now)
+		else if (r > 0 || s->alarm > s->now)
 			continue;
 		r = work(s);
 		if (r < 0)
@@ -980,9 +978,7 @@ static int add_read(struct simulation *s, const struct simulate_request *q)
 		return -ENOMEM;
 	for (; at < q->sectors && r == 0; at += done)
 		r = read_some(s, io, q->sector + at, q->sectors - at, &done);
-	if (r == 0)
-		raid_io_submit(io, s->now);
-	return r;
+	return r < 0 ? r : raid_io_submit(io, s->now);
 }
 
 /* A write as it is. */
@@ -1001,9 +997,7 @@ static int add_raw_write(struct simulation *s, const struct simulate_request *q)
 		done = min_of(q->sectors - at, s->geo.stripe_sectors - first);
 		r = write_sectors(s, io, stripe, first, done);
 	}
-	if (r == 0)
-		raid_io_submit(io, s->now);
-	return r;
+	return r < 0 ? r : raid_io_submit(io, s->now);
 }
 
 static int add_write(struct simulation *s, const struct simulate_request *q)

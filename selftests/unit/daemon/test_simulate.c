@@ -20,12 +20,13 @@
 
 struct array {
 	struct raid *raid;
+	uint64_t now;
 	struct raid_counts before;
 	unsigned long map[8 * CHUNK / 512 / 64];
 };
 
-static struct array *new_array_that_takes(unsigned int data_members, unsigned int parity,
-					  uint64_t service_ns)
+/* Its members are those of selftests/vm/rig.sh: they take 5 ms, and one request at a time. */
+static struct array *new_array(unsigned int data_members, unsigned int parity)
 {
 	struct array *a = calloc(1, sizeof(*a));
 
@@ -34,14 +35,10 @@ static struct array *new_array_that_takes(unsigned int data_members, unsigned in
 		.data_members = data_members,
 		.parity = parity,
 		.chunk_bytes = CHUNK,
-		.service_ns = service_ns,
+		.service_ns = 5 * MS,
+		.queue_requests = 1,
 	}, &a->raid), 0);
 	return a;
-}
-
-static struct array *new_array(unsigned int data_members, unsigned int parity)
-{
-	return new_array_that_takes(data_members, parity, 0);
 }
 
 static void free_array(struct array *a)
@@ -65,8 +62,9 @@ static void write_marked_as(struct array *a, uint64_t stripe, bool sync)
 	assert_non_null(io);
 	a->before = raid_counts(a->raid);
 	assert_int_equal(raid_io_write(io, stripe, a->map), 0);
-	raid_io_submit(io, 0);
-	assert_true(raid_advance(a->raid, 0, &token));
+	assert_int_equal(raid_io_submit(io, a->now), 0);
+	a->now += 1000 * MS;
+	assert_true(raid_advance(a->raid, a->now, &token));
 	assert_ptr_equal(token, a);
 	memset(a->map, 0, sizeof(a->map));
 }
@@ -106,13 +104,11 @@ static void test_raid5_costs(void **state)
 	mark(a, 0, WIDTH / 2);
 	write_marked_as(a, 5, false);
 	assert_cost(a, 0, 16, 4, 6);
-	/* Rows 0, 2 and 3: only the first request of each member may grow. */
-	for (unsigned int i = 0; i < 2; i++) {
-		mark(a, 0, 4 * KIB);
-		mark(a, 8 * KIB, 8 * KIB);
-		write_marked_as(a, 6 + i, i);
-		assert_cost(a, 3, 0, i ? 4 : 6, i ? 4 : 6);
-	}
+	/* Rows 0, 2 and 3: the first has to leave before there is a place for the second. */
+	mark(a, 0, 4 * KIB);
+	mark(a, 8 * KIB, 8 * KIB);
+	write_marked(a, 7);
+	assert_cost(a, 3, 0, 4, 4);
 	mark(a, 512, 512);
 	write_marked(a, 3);
 	assert_cost(a, 1, 0, 2, 2);
@@ -188,8 +184,8 @@ static void test_raid_neighbours(void **state)
 	mark(a, 0, WIDTH);
 	for (uint64_t stripe = 4; stripe < 8; stripe++)
 		assert_int_equal(raid_io_write(io, stripe, a->map), 0);
-	raid_io_submit(io, 0);
-	assert_true(raid_advance(a->raid, 0, &token));
+	assert_int_equal(raid_io_submit(io, 0), 0);
+	assert_true(raid_advance(a->raid, 1000 * MS, &token));
 	assert_cost(a, 0, 0, 0, 5);
 	free_array(a);
 }
@@ -198,7 +194,7 @@ static void test_raid_neighbours(void **state)
 static void test_raid_chunks(void **state)
 {
 	struct simulate_options o = { .raw = true, .shape = {
-		.data_members = 4, .parity = 1, .chunk_bytes = 128 * KIB,
+		.data_members = 4, .parity = 1, .chunk_bytes = 128 * KIB, .queue_requests = 64,
 	} };
 	struct simulate_request whole = { .sectors = 2 * MIB / 512, .write = true };
 	struct simulate_result r;
@@ -213,8 +209,8 @@ static void test_raid_chunks(void **state)
 	simulation_free(s);
 }
 
-/* While there is something to do the eights go on through the stripes. */
-static void test_raid_eights(void **state)
+/* What is put off while rows are read for is taken up when those are written. */
+static void test_raid_put_off(void **state)
 {
 	struct array *a = new_array(4, 1);
 	void *token;
@@ -227,19 +223,18 @@ static void test_raid_eights(void **state)
 		mark(a, 0, (stripe ? 8 : 4) * 4 * KIB);
 		assert_int_equal(raid_io_write(io, stripe, a->map), 0);
 		memset(a->map, 0, sizeof(a->map));
-		raid_io_submit(io, 0);
+		assert_int_equal(raid_io_submit(io, 0), 0);
 	}
-	while (raid_advance(a->raid, 0, &token))
+	while (raid_advance(a->raid, 1000 * MS, &token))
 		;
-	/* Four rows, and eight of which the first four are taken up with them. */
-	assert_cost(a, 12, 0, 2 + 4, 2 + 4);
+	assert_cost(a, 12, 0, 2 + 2, 2 + 2);
 	free_array(a);
 }
 
 /* A member does one after the other; the reads of a write come before its writes. */
 static void test_raid_time(void **state)
 {
-	struct array *a = new_array_that_takes(4, 1, 5 * MS);
+	struct array *a = new_array(4, 1);
 	void *token = NULL;
 
 	(void)state;
@@ -250,7 +245,7 @@ static void test_raid_time(void **state)
 		assert_non_null(io);
 		mark(a, 0, 4 * KIB);
 		assert_int_equal(raid_io_write(io, stripe, a->map), 0);
-		raid_io_submit(io, MS);
+		assert_int_equal(raid_io_submit(io, MS), 0);
 	}
 	/* Two reads of each of two members, and then the writes. */
 	assert_int_equal(raid_next(a->raid), 6 * MS);
@@ -265,6 +260,29 @@ static void test_raid_time(void **state)
 	free_array(a);
 }
 
+/* While md's thread waits for a place in a queue, neighbours gather: of 1 or of many places. */
+static void test_raid_queue(void **state)
+{
+	struct array *a = new_array(4, 1);
+	void *token;
+
+	(void)state;
+	mark(a, 0, WIDTH);
+	for (uint64_t stripe = 0; stripe < 8; stripe++) {
+		struct raid_io *io = raid_io_new(a->raid, true, a);
+
+		assert_non_null(io);
+		assert_int_equal(raid_io_write(io, stripe, a->map), 0);
+		assert_int_equal(raid_io_submit(io, stripe), 0);
+	}
+	/* The first has left when the second comes; that waits, and goes with all others. */
+	for (unsigned int i = 0; i < 8; i++)
+		assert_true(raid_advance(a->raid, 1000 * MS, &token));
+	assert_cost(a, 0, 0, 0, 2 * 5);
+	assert_true(raid_next(a->raid) == UINT64_MAX);
+	free_array(a);
+}
+
 /* Reads are cut at chunks. */
 static void test_raid_reads(void **state)
 {
@@ -275,8 +293,8 @@ static void test_raid_reads(void **state)
 	(void)state;
 	assert_non_null(io);
 	assert_int_equal(raid_io_read(io, 0, 64, 128 + 1), 0);
-	raid_io_submit(io, 0);
-	assert_true(raid_advance(a->raid, 0, &token));
+	assert_int_equal(raid_io_submit(io, 0), 0);
+	assert_true(raid_advance(a->raid, 1000 * MS, &token));
 	assert_cost(a, 0, 0, 2, 0);
 	free_array(a);
 }
@@ -286,7 +304,7 @@ static void test_raid_reads(void **state)
  */
 
 static const struct simulate_options plain = {
-	.shape = { .data_members = 4, .parity = 1, .chunk_bytes = CHUNK },
+	.shape = { .data_members = 4, .parity = 1, .chunk_bytes = CHUNK, .queue_requests = 64 },
 	.cluster_bytes = WIDTH,
 	.hold_ms = 5000,
 	.high_water_bytes = 4 * MIB,
@@ -716,8 +734,9 @@ int main(void)
 		cmocka_unit_test(test_raid_cache),
 		cmocka_unit_test(test_raid_neighbours),
 		cmocka_unit_test(test_raid_chunks),
-		cmocka_unit_test(test_raid_eights),
+		cmocka_unit_test(test_raid_put_off),
 		cmocka_unit_test(test_raid_time),
+		cmocka_unit_test(test_raid_queue),
 		cmocka_unit_test(test_raid_reads),
 		cmocka_unit_test(test_sequence_becomes_stripes),
 		cmocka_unit_test(test_cluster),
