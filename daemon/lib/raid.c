@@ -129,15 +129,11 @@ int raid_new(const struct raid_shape *shape, struct raid **ret)
 	return 0;
 }
 
-static void free_ios(struct raid_ios *list)
+static void io_free(struct raid_ios *list, struct raid_io *io)
 {
-	struct raid_io *io;
-
-	while ((io = TAILQ_FIRST(list))) {
-		TAILQ_REMOVE(list, io, link);
-		free(io->reads);
-		free(io);
-	}
+	TAILQ_REMOVE(list, io, link);
+	free(io->reads);
+	free(io);
 }
 
 static void job_free(struct raid *r, struct job *job)
@@ -159,8 +155,10 @@ struct raid *raid_free(struct raid *r)
 {
 	if (!r)
 		return NULL;
-	free_ios(&r->ios);
-	free_ios(&r->ended);
+	while (!TAILQ_EMPTY(&r->ios))
+		io_free(&r->ios, TAILQ_FIRST(&r->ios));
+	while (!TAILQ_EMPTY(&r->ended))
+		io_free(&r->ended, TAILQ_FIRST(&r->ended));
 	while (!TAILQ_EMPTY(&r->all))
 		job_free(r, TAILQ_FIRST(&r->all));
 	sender_free(&r->thread);
@@ -569,8 +567,7 @@ int raid_io_submit(struct raid_io *io, uint64_t now)
 	struct job *job;
 
 	if (!io->nr_reads && !io->nr_jobs) {
-		TAILQ_REMOVE(&r->ios, io, link);
-		free(io);
+		io_free(&r->ios, io);
 		return 0;
 	}
 	if (!io->nr_reads) {
@@ -640,9 +637,7 @@ int raid_advance(struct raid *r, uint64_t now, void **token)
 	if (k < 0 || !io)
 		return k;
 	*token = io->token;
-	TAILQ_REMOVE(&r->ended, io, link);
-	free(io->reads);
-	free(io);
+	io_free(&r->ended, io);
 	return 1;
 }
 

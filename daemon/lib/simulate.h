@@ -2,8 +2,8 @@
 /*
  * What a fullstripe device would have made of a recorded workload, and what md would
  * have done with it alone. The rules are those of the module: see kmod/staging.c for
- * what is accepted and kmod/destage.c for what is written next. What the members make
- * of it is the model of raid.h.
+ * what is accepted and kmod/destage.c for what is written next. What md makes of it is
+ * the model of raid.h, and what its members do that of members.h.
  *
  * Requests come at the times of the recording, whatever they would have waited for.
  */
