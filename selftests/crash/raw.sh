@@ -72,7 +72,7 @@ record() {
 	local command=("$here/record" "$out" "$seed" "$operations" "${scenarios[@]}")
 	[[ ! $module ]] || command=("$here/with-module" "$module" "${command[@]}")
 	timeout -k 10 "$limit" "$here/../vm/run" --kernel "$kernel" --memory 3072 --timeout "$limit" \
-		--log "$out/vm" -- "${command[@]}"
+		--log "$out/vm" -- "${command[@]}" 2>&1 | tee "$out/said"
 }
 
 make -s -C "$here" || die "the programs cannot be built, see above"
@@ -85,9 +85,10 @@ for ((run = 0; run < runs; run++, seed++)); do
 	tap_diag "seed $seed, $operations operations a scenario"
 	tap_check "kernel $kernel, seed $seed: a run is recorded" record
 	lost=$tap_failed
+	why=$(grep -E '^(record|rig|vm/run): |BUG|Oops|RIP:|panic' "$out/said")
 	for scenario in "${scenarios[@]}"; do
 		if [[ ! -s $out/$scenario.log ]]; then
-			tap_not_ok "$scenario: there is a log to judge" "it was not recorded, see above"
+			tap_not_ok "$scenario: there is a log to judge" "it was not recorded: $(head -n 8 <<<"$why")"
 			continue
 		fi
 		judge "$scenario"
