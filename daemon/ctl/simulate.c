@@ -513,8 +513,11 @@ static int run(struct combinations *c, const struct options *o, struct recording
 		if (r < 0)
 			return r;
 	}
-	for (size_t i = 0; i < c->n && r == 0; i++)
+	for (size_t i = 0; i < c->n && r == 0; i++) {
 		r = simulation_finish(c->list[i].simulation, &c->list[i].result);
+		if (r < 0)
+			return log_errno(r, "the simulation");
+	}
 	return r;
 }
 

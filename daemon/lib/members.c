@@ -5,15 +5,13 @@
 
 #include "members.h"
 
-/* No request is longer: max_sectors_kb as the kernel sets it for disks, 1280. */
-#define REQUEST_BLOCKS		320
 /* A plug's requests leave when they are so many. */
 #define PLUG_REQUESTS		64
 
 struct request {
 	TAILQ_ENTRY(request) link;	/* in the plug, or in its member's queue */
 	struct member_bio bio;
-	/* Of what was joined to it, each but once in a row. */
+	/* Of what was joined to it. */
 	size_t n, room;
 	void **tokens;
 };
@@ -121,8 +119,6 @@ struct members *members_free(struct members *ms)
 
 static int add_token(struct request *request, void *token)
 {
-	if (request->n > 0 && request->tokens[request->n - 1] == token)
-		return 0;
 	if (request->n == request->room) {
 		size_t room = request->room ? 2 * request->room : 4;
 		void **tokens = reallocarray(request->tokens, room, sizeof(tokens[0]));
@@ -253,8 +249,7 @@ static bool take_place(struct members *ms, struct sender *s, unsigned int member
  * @ms: the members
  * @s: who sends it, and does not wait
  * @bio: copied
- * @token: what members_end() gives back when it is done: each time it was given here, but
- *	once for several bios in a row that became one request
+ * @token: what members_end() gives back when it is done, as often as it was given here
  * @now: when
  *
  * Return: 1, or 0 if there is no place: then it is to be sent again, before all others, when

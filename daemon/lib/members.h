@@ -22,7 +22,7 @@
  * @member: whose
  * @write: or read
  * @first: number of the first block of the member, of 4 KiB
- * @blocks: how many
+ * @blocks: how many, REQUEST_BLOCKS at most
  * @apart: it does not join what is before it
  */
 struct member_bio {
@@ -40,6 +40,8 @@ struct member_counts {
 	uint64_t reads, writes;
 };
 
+/* No request is longer: max_sectors_kb as the kernel sets it for disks, 1280. */
+#define REQUEST_BLOCKS		320
 /* The block layer sends a plug's requests off when one of so much, 128 KiB, is followed by another. */
 #define PLUG_BLOCKS		32
 

@@ -259,7 +259,8 @@ static struct job *add_job(struct raid_io *io, enum phase phase)
  * @first: first sector in the stripe
  * @sectors: how many, not beyond the stripe
  *
- * md reads straight from the members, each chunk by itself.
+ * md reads straight from the members, each chunk by itself; the block layer cuts what is longer
+ * than a request.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -271,7 +272,9 @@ int raid_io_read(struct raid_io *io, uint64_t stripe, uint32_t first, uint32_t s
 
 	while (at < end) {
 		uint64_t chunk_end = (at / chunk + 1) * chunk;
-		uint64_t stop = chunk_end < end ? chunk_end : end;
+		uint64_t bio_end = (at / BLOCK_SECTORS + REQUEST_BLOCKS) * BLOCK_SECTORS;
+		uint64_t whole = chunk_end < bio_end ? chunk_end : bio_end;
+		uint64_t stop = whole < end ? whole : end;
 		uint64_t from = at % chunk / BLOCK_SECTORS;
 		uint64_t to = ((stop - 1) % chunk) / BLOCK_SECTORS + 1;
 		int k = add_read(io, &(struct member_bio) {
@@ -463,9 +466,6 @@ static int handle(struct raid *r, struct job *job, uint64_t now)
 		r->prereads -= job->preread;
 		job->preread = false;
 	}
-	/* The first may have ended while the last waited. */
-	if (job->pending == 0)
-		end_phase(r, job, now);
 	return 1;
 }
 
@@ -533,8 +533,6 @@ static int run_straight(struct raid *r, struct job *job, uint64_t now)
 	}
 	members_unplug(r->members, job->sender, now);
 	job->sent = true;
-	if (job->pending == 0)
-		end_phase(r, job, now);
 	return 0;
 }
 

@@ -9,10 +9,9 @@
  * less, rcw if they are equal, and reads nothing that it still has. The array is clean
  * and complete.
  *
- * One thread of md sends all this, row by row, with one plug as long as it has something to
- * send: neighbouring blocks are one request as long as that waits in the plug or in the member's
- * queue. Where a queue is full the thread waits, and what is in the plug leaves. A member does
- * one request after the other, each in the same time whatever its size.
+ * One thread of md sends the rows of all raid_ios, one after the other, with one plug as long as
+ * it has something to send. What is only to be read does not pass through it: who wants it sends
+ * it, with a plug of its own. What becomes of plugs is the model of members.h.
  */
 #ifndef FULLSTRIPE_RAID_H
 #define FULLSTRIPE_RAID_H

@@ -180,15 +180,6 @@ static void free_pieces(struct pieces *pieces)
 	}
 }
 
-static void free_groups(struct stripes *stripes)
-{
-	for (size_t i = 0; i < stripes->n; i++) {
-		free_pieces(&stripes->list[i]->waiting);
-		free(stripes->list[i]);
-	}
-	free(stripes->list);
-}
-
 /**
  * simulation_free() - free a simulation
  * @s: the simulation or NULL
@@ -197,6 +188,7 @@ static void free_groups(struct stripes *stripes)
  */
 struct simulation *simulation_free(struct simulation *s)
 {
+	struct group *g;
 	struct job *job;
 
 	if (!s)
@@ -205,8 +197,13 @@ struct simulation *simulation_free(struct simulation *s)
 		TAILQ_REMOVE(&s->jobs, job, link);
 		free(job);
 	}
-	free_groups(&s->open);
-	free_groups(&s->older);
+	while ((g = TAILQ_FIRST(&s->live))) {
+		TAILQ_REMOVE(&s->live, g, live);
+		free_pieces(&g->waiting);
+		free(g);
+	}
+	free(s->open.list);
+	free(s->older.list);
 	free_pieces(&s->parked);
 	free_pieces(&s->flushes);
 	free_pieces(&s->answering);
@@ -705,8 +702,8 @@ static void mark_dirty(struct simulation *s, struct group *g, const struct piece
 }
 
 /*
- * Return: 1 if a piece was taken (it is gone, or waits in its group), 0 if there is no
- * memory for it, or -ENOMEM if there is none for the simulation.
+ * Return: 1 if a piece was taken (it is gone, or waits in its group); or it is still the
+ * caller's: 0 if there is no memory for it, or -ENOMEM if there is none for the simulation.
  */
 static int write_in_stripe(struct simulation *s, struct piece *p, bool *news)
 {
@@ -716,8 +713,10 @@ static int write_in_stripe(struct simulation *s, struct piece *p, bool *news)
 
 	if (!g && p->fua && !find_group(&s->older, p->stripe)) {
 		r = pass(s, p->since, p->stripe, 1, p->first, p->sectors);
+		if (r < 0)
+			return r;
 		free(p);
-		return r < 0 ? r : 1;
+		return 1;
 	}
 	if ((missing && (s->stalled || missing > s->free_pages)) ||
 	    (!g && s->used == s->nr_groups))
@@ -912,8 +911,10 @@ static int stage(struct simulation *s, const struct piece *piece)
 		return -ENOMEM;
 	*p = *piece;
 	r = write_in_stripe(s, p, &news);
-	if (r < 0)
+	if (r < 0) {
+		free(p);
 		return r;
+	}
 	if (r == 0) {
 		TAILQ_INSERT_TAIL(&s->parked, p, link);
 		s->stalled = true;

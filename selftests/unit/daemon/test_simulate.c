@@ -260,7 +260,7 @@ static void test_raid_time(void **state)
 	free_array(a);
 }
 
-/* While md's thread waits for a place in a queue, neighbours gather: of 1 or of many places. */
+/* While md's thread waits for a place in a queue, neighbours gather. */
 static void test_raid_queue(void **state)
 {
 	struct array *a = new_array(4, 1);
@@ -283,6 +283,65 @@ static void test_raid_queue(void **state)
 	free_array(a);
 }
 
+/*
+ * Member 2 is busy when a stripe comes, which is sent from the last member on: its first row leaves
+ * members 4 and 3 alone, and all others find all places free, at one time.
+ */
+static void test_raid_busy_member(void **state)
+{
+	struct array *a = new_array(4, 1);
+	struct raid_io *read = raid_io_new(a->raid, true, a);
+	struct raid_io *write = raid_io_new(a->raid, true, a->map);
+	void *token;
+
+	(void)state;
+	assert_non_null(read);
+	assert_non_null(write);
+	assert_int_equal(raid_io_read(read, 0, 2 * CHUNK / 512, 8), 0);
+	assert_int_equal(raid_io_submit(read, 0), 0);
+	mark(a, 0, WIDTH);
+	assert_int_equal(raid_io_write(write, 5, a->map), 0);
+	assert_int_equal(raid_io_submit(write, 0), 0);
+	assert_int_equal(raid_advance(a->raid, 5 * MS, &token), 1);
+	assert_ptr_equal(token, a);
+	assert_int_equal(raid_next(a->raid), 10 * MS);
+	assert_int_equal(raid_advance(a->raid, 10 * MS, &token), 1);
+	assert_ptr_equal(token, a->map);
+	assert_cost(a, 0, 0, 1, 2 + 2 + 1 + 1 + 1);
+	free_array(a);
+}
+
+/* A row is not done when all of it is that was sent: it waits for member 0, which others have first. */
+static void test_raid_row_in_parts(void **state)
+{
+	struct array *a = new_array(4, 1);
+	struct raid_io *write;
+	void *token = NULL;
+
+	(void)state;
+	for (uint64_t stripe = 0; stripe < 10; stripe += 5) {
+		struct raid_io *io = raid_io_new(a->raid, true, a);
+
+		assert_non_null(io);
+		assert_int_equal(raid_io_read(io, stripe, 0, 8), 0);
+		assert_int_equal(raid_io_submit(io, 0), 0);
+	}
+	write = raid_io_new(a->raid, true, a->map);
+	assert_non_null(write);
+	mark(a, 0, WIDTH);
+	assert_int_equal(raid_io_write(write, 10, a->map), 0);
+	assert_int_equal(raid_io_submit(write, 0), 0);
+	for (uint64_t ms = 5; ms <= 10; ms += 5) {
+		assert_int_equal(raid_advance(a->raid, ms * MS, &token), 1);
+		assert_ptr_equal(token, a);
+		assert_int_equal(raid_advance(a->raid, ms * MS, &token), 0);
+	}
+	assert_int_equal(raid_advance(a->raid, 15 * MS, &token), 1);
+	assert_ptr_equal(token, a->map);
+	assert_true(raid_next(a->raid) == UINT64_MAX);
+	free_array(a);
+}
+
 /* Reads are cut at chunks. */
 static void test_raid_reads(void **state)
 {
@@ -297,6 +356,42 @@ static void test_raid_reads(void **state)
 	assert_true(raid_advance(a->raid, 1000 * MS, &token));
 	assert_cost(a, 0, 0, 2, 0);
 	free_array(a);
+}
+
+/* What of an io becomes one request ends once, and the io with it: the chunks of two stripes. */
+static void test_raid_reads_of_two_stripes(void **state)
+{
+	struct array *a = new_array(4, 1);
+	struct raid_io *io = raid_io_new(a->raid, true, a);
+	void *token = NULL;
+
+	(void)state;
+	assert_non_null(io);
+	for (uint64_t stripe = 0; stripe < 2; stripe++)
+		assert_int_equal(raid_io_read(io, stripe, 0, WIDTH / 512), 0);
+	assert_int_equal(raid_io_submit(io, 0), 0);
+	assert_int_equal(raid_advance(a->raid, 1000 * MS, &token), 1);
+	assert_ptr_equal(token, a);
+	assert_true(raid_next(a->raid) == UINT64_MAX);
+	free_array(a);
+}
+
+/* A chunk that is longer than a request of a member. */
+static void test_raid_reads_of_large_chunks(void **state)
+{
+	struct simulate_options o = { .raw = true, .shape = {
+		.data_members = 4, .parity = 1, .chunk_bytes = 4 * MIB, .queue_requests = 64,
+	} };
+	struct simulate_request read = { .sectors = 4 * MIB / 512 };
+	struct simulate_result r;
+	struct simulation *s;
+
+	(void)state;
+	assert_int_equal(simulation_new(&o, &s), 0);
+	assert_int_equal(simulation_add(s, &read), 0);
+	assert_int_equal(simulation_finish(s, &r), 0);
+	assert_int_equal(r.md.reads, 4);
+	simulation_free(s);
 }
 
 /*
@@ -737,7 +832,11 @@ int main(void)
 		cmocka_unit_test(test_raid_put_off),
 		cmocka_unit_test(test_raid_time),
 		cmocka_unit_test(test_raid_queue),
+		cmocka_unit_test(test_raid_busy_member),
+		cmocka_unit_test(test_raid_row_in_parts),
 		cmocka_unit_test(test_raid_reads),
+		cmocka_unit_test(test_raid_reads_of_two_stripes),
+		cmocka_unit_test(test_raid_reads_of_large_chunks),
 		cmocka_unit_test(test_sequence_becomes_stripes),
 		cmocka_unit_test(test_cluster),
 		cmocka_unit_test(test_cluster_out_of_order),
