@@ -5,7 +5,7 @@
 #   sudo make check-long  longer, fuzzed, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
-#   sudo make bench     the goals W1 to W9, R1 to R4, T1 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
+#   sudo make bench     the goals W1 to W9, R1 to R4, T1, T2 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
 #                       how far it carries, and the historic benchmarks
 #   make bench-page     Documentation/bench, of what was measured last: tables and pictures
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two

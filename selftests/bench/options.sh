@@ -56,7 +56,7 @@ begin_report() {
 
 # measure WHAT COMMAND...: in a machine with $kernel, which adds what it finds to $base.runs.
 measure() {
-	"$here/../vm/run" "${machine[@]}" --kernel "$kernel" --timeout 1800 --log "$base.log" -- \
+	"$here/../vm/run" "${machine[@]}" --kernel "$kernel" --timeout $((1800 * runs)) --log "$base.log" -- \
 		env MODULE="$module" "${@:2}" && return
 	echo "bench: $1 could not be measured; the log is in $base.log" >&2
 	return 1

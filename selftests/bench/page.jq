@@ -46,9 +46,6 @@ def plot_ram: .points[] | select(.what == "ram") | [.row, .raw.cpu_s_per_gb, .ta
 def instructions: ["4 KiB", "one disk", "md", "target", "target to md"],
 	(.instructions[] | [.work, .disk, .md, .target, (.target / .md | short)]);
 
-def goals: ["", "work", "what", "goal", "median", "range", "reached"],
-	(.goals[] | [.row, .case // "", .what, .goal, (.median | short), spread, reached]);
-
 ($table | split(" ")) as $words
 | (if $table == "classes" then classes
 elif $table == "losses" then losses
@@ -57,7 +54,7 @@ elif $table == "instructions" then instructions
 elif $table == "ends" then ends
 elif $table == "ram" then ram
 elif $table == "plot ram" then plot_ram
-elif $table == "goals" then if has("peers") then beside else goals end
+elif $table == "goals" then beside
 elif $words[1] == "peer" then plot_peer($words[2])
 else plot_sweep($words[1]; $words[2:] | join(" ")) end)
 | if $format == "csv" then @csv else @tsv end

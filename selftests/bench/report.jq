@@ -78,6 +78,9 @@ def goals:
 		| at_least(10) | goal("T1"; $fs; "p99 of fsync: raw to target")],
 	[("ext4", "xfs") as $fs | ratios(writers_speed; select_of("T1"; $fs; "target"); select_of("T1"; $fs; "raw"))
 		| at_least(0.95) | goal("T1"; $fs; "writer to raw")],
+	[map(select(.row == "T2")) | group_by(.case)[] | .[0].case as $case
+		| map(.file_peak_bytes / .allowed_bytes) | range_of
+		| at_most(1) | goal("T2"; $case; "peak of a file to its mark and one write")],
 	[against_raw("R1"; "8k"; 25)],
 	[to_raws_best("R1")],
 	[("16 readers", "64 readers") as $case | against_raw("R2"; $case; 3)],

@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 39
+tap_plan 40
 
 {
 	measured W1 bcache 1 100 900 400
@@ -162,11 +162,23 @@ cp "$dir/history" "$dir/tree/build/bench/history-6.12.json"
 	echo '{"peer":"bcache","version":"v","class":"c"}'
 } | report
 cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R5.json"
+# goals KERNEL GOAL...: a report of ./run.
+goals() {
+	printf '%s\n' "${@:2}" | jq -s '{kernel: $kernel, array: "R5", runs: 1, goals: .}' --arg kernel "$1" \
+		>"$dir/tree/build/bench/$1-R5.json"
+}
+goals 6.12 '{"row":"W1","case":"c","what":"speed","goal":">= 40","median":50,"min":40,"max":60,"reached":true}' \
+	'{"row":"W2","case":"a","what":"rows","goal":"<= 0","median":0,"min":0,"max":0,"reached":true}' \
+	'{"row":"W2","case":"b","what":"rows","goal":"<= 0","median":1,"min":1,"max":1,"reached":false}'
+goals 6.1 '{"row":"W1","case":"c","what":"speed","goal":">= 80","median":50,"min":50,"max":50,"reached":false}'
 tap_check "of reports there is" "$page"
 tap_check "it is well-formed" rst2html --halt=warning "$results" "$dir/page.html"
 tap_is "$(sed -n '/is not reached:/,/^How far\|^The goals\|^Beside history/p' "$results" | grep -oP '^   "\w+",.*')" \
 	$'   "FS","c","bcache","1.1","1.1 to 1.1","4",">= 1.3"\n   "W4","c","raw","0.9","0.9 to 0.9","4",""' \
 	"it says where the target loses, and where it does not win by enough"
+tap_is "$(sed -n '/^The goals beside/,/^Beside/p' "$results" | grep -oP '^   "\w*",.*')" \
+	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40, >= 80","50 (40 to 60)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
+	"it has the goals of all machines side by side"
 tap_is "$(grep -c 'How far it carries' "$results")" 0 "it says nothing of what was not measured"
 tap_is "$(jq '.goals[] | select(.row == "W9") | .median' "$dir/tree/Documentation/bench/peers.json")" 123.5 "reports are kept in four digits"
 tap_is "$(xmllint --noout "$dir"/tree/Documentation/bench/*.svg 2>&1; cd "$dir/tree/Documentation/bench" && echo *.svg)" 'history.svg peers.svg' \

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The goals of some reports (a list), for ./page, as lines of CSV: a line for each goal, a column for each report. Of
+# W2, whose cases are many and all alike, there is one line, of the worst.
+
+include "figures";
+
+def spread: if .min == .max then "" else " (\(.min | short) to \(.max | short))" end;
+def cell:
+	if length == 0 then "-"
+	else (map(select(.reached == false)) + .)[0]
+		| if .reached == false then "**\(.median | short)**" else (.median | short) end + spread end;
+def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];
+def in_order: reduce .[] as $name ([]; if index([$name]) then . else . + [$name] end);
+
+. as $reports
+| (["", "work", "what", "goal"] + map(if .array then "\(.kernel) \(.array)" else "this machine" end)),
+	(map(.goals[] | named) | in_order[] | . as $name
+		| [$reports[] | [.goals[] | select(named == $name)]] as $cells
+		| $name + [$cells | map(.[].goal // empty) | unique | join(", ")] + ($cells | map(cell)))
+| @csv
