@@ -45,8 +45,10 @@ def against_raw(row; case; least):
 def to_raws_best(row):
 	(map(select(.row == row and .device == "raw" and (.case | startswith("best "))))
 		| group_by(.run) | map(max_by(speed))) as $best
-	| ratios(speed; select_of(row; "best"; "target"); $best)
-	| at_least(0.9) | goal(row; "8k"; "speed to raw's best");
+	| (ratios(speed; select_of(row; "best"; "target"); $best)
+		| at_least(0.9) | goal(row; "8k"; "speed to raw's best")),
+	(ratios(speed; select_of(row; "best"; "disk"); $best)
+		| goal(row; "8k"; "speed of a disk without delay to raw's best"));
 
 def goals:
 	(.[0].array) as $array
@@ -63,6 +65,8 @@ def goals:
 	[("ext4", "xfs") as $fs | select_of("W6"; $fs; "target") | select(length > 0)
 		| map(.writes / (bytes / .width * .n)) | range_of
 		| at_most(1.1) | goal("W6"; $fs; "writes to n a stripe")],
+	[("ext4", "xfs") as $fs | ratios(speed; select_of("W6"; $fs + ", page cache"; "raw"); select_of("W6"; $fs; "raw"))
+		| goal("W6"; $fs; "speed of the page cache alone to raw")],
 	[ratios(speed; select_of("W7"; "whole"; "target"); select_of("W7"; "whole"; "raw"))
 		| at_least(0.97) | goal("W7"; "whole"; "speed to raw")],
 	[ratios(cpu; select_of("W7"; "whole"; "target"); select_of("W7"; "whole"; "raw"))

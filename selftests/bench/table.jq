@@ -5,8 +5,8 @@
 include "figures";
 
 ["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "to tuned", "reached"],
-(.goals[] | [.row, .case, .what, .goal, (.median | short), "\(.min | short) to \(.max | short)", (.to_tuned | short),
-	if .reached then "yes" else "NO" end]),
+(.goals[] | [.row, .case, .what, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)", (.to_tuned | short),
+	if has("reached") | not then "-" elif .reached then "yes" else "NO" end]),
 [""],
 ["", "case", "device", "MiB/s", "member reads", "writes", "rmw", "rcw", "p50 us", "p99 us", "CPU s/GB"],
 (.figures[] | select(.row != "W2") | [.row, .case, .device, ((.fsync.writer_mib_s // .mib_s) | .median | short), (.member_reads.median | short),
