@@ -15,8 +15,8 @@
  * 5. Partial stripes that are older than hold_ms.
  * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
- * 7. Above a file's high water mark: whole stripes, and if that does not help the partial
- *    ones of that file, by turns with whole ones of others.
+ * 7. Above a file's high water mark: whole stripes, and if that leaves it no room for more the
+ *    partial ones of that file, by turns with whole ones of others.
  * 8. Above the low water mark, with what is being written whole taken as gone: partial stripes
  *    in address order, passing once over those written to since the last pass (WOW, Gill and
  *    Modha, FAST'05); the more the fuller the memory is (linear threshold, Varma and Jacobson).
@@ -767,7 +767,7 @@ static void start_some(struct destager *d)
 		return;
 	}
 	above = staging_is_above_low_water(fs);
-	need = throttle_needs(fs, !d->inflight && list_empty(&d->full), &d->again);
+	need = throttle_needs(fs, !d->inflight && list_empty(&d->full), d->written, &d->again);
 	/* There may always be more of either than can be in flight. */
 	pressed = need == THROTTLE_PARTIAL && d->pressing_next;
 	before = d->inflight;
@@ -1027,6 +1027,8 @@ static void take_done(struct destager *d)
 		bool filled = fill_is_read(group);
 
 		leave_slot(d, group);
+		if (group->slot != SLOT_AWAITED)
+			d->written = jiffies;
 		if (group->fill)
 			list_add(&group->fill->link, &d->fills);
 		group->fill = NULL;

@@ -266,12 +266,12 @@ struct holding {
  *
  * Under the lock of its struct file_bucket:
  * @hash: in the bucket.
- * @outstanding: bytes in flight, and in staged pages.
- * @staged: those in staged pages; also read without the lock.
+ * @outstanding: bytes in flight, and in staged pages; also read without the lock.
+ * @staged: those in staged pages; so is this.
  * @moved: jiffies when @outstanding last changed while bios are parked; also read without
  *	the lock.
- * @over: it reached the high water mark, and not yet the low one again; also read without
- *	the lock.
+ * @over: it reached the high water mark, and has not gone on yet; also read without the
+ *	lock.
  * @parked: bios that wait: those with FUA, then the others; each first come first served.
  * @clean: it is only kept.
  * @holding: see there; some of it under the throttle's lock.
@@ -315,8 +315,8 @@ struct file_bucket {
  * struct throttle - bounds what one file has outstanding.
  * @buckets: the dirty files.
  * @lock: for @held, @going and @news. Taken inside a bucket's lock.
- * @held: files with parked bios, which wait for the low water mark, or until it is quiet
- *	no more.
+ * @held: files with parked bios, which wait for the low water mark or what does as well,
+ *	or until it is quiet no more.
  * @going: those that reached that: their parked bios go on.
  * @nr_held: those with parked bios.
  * @peak: the most that one file had outstanding.
@@ -649,6 +649,7 @@ enum destager_settled {
  * Work alone:
  * @now: jiffies at the start of the run.
  * @again: jiffies until the next one, at the most.
+ * @written: jiffies when a stripe was last written, or failed, that nobody waited for.
  * @open: open groups by stripe.
  * @live: all groups but failed ones, oldest first.
  * @full: whole open groups, by the time they became so.
@@ -696,6 +697,7 @@ struct destager {
 
 	unsigned long now;
 	unsigned long again;
+	unsigned long written;
 	struct rb_root open;
 	struct list_head live;
 	struct list_head full;
@@ -915,7 +917,8 @@ void throttle_end(struct fullstripe *fs, struct fullstripe_io *io);
 void throttle_release(struct fullstripe *fs, struct list_head *pages);
 void throttle_recheck(struct fullstripe *fs);
 void throttle_wake(struct fullstripe *fs);
-enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long *again);
+enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long written,
+				  unsigned long *again);
 
 /* quiet.c */
 void quiet_setup(struct quiet *quiet);

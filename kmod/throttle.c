@@ -13,11 +13,14 @@
  * A file that has reached the high water mark has its next bios parked, uncompleted: the
  * pages stay under writeback, and the kernel holds back who dirties more of that file, and
  * nobody else. At the low water mark they go on, until the file is at the high one again;
- * first come first served, and by turns with other files. (As ufs_HW and ufs_LW of Solaris,
+ * first come, first served, and by turns with other files. (As ufs_HW and ufs_LW of Solaris,
  * McDougall 1999, which let all go on that wait: with bios instead of processes that would
- * be more than the high water mark.) Whole stripes wait while it is quiet, too (quiet.c);
- * what it is quiet for, a write with FUA, waits for the mark alone, and before the others of
- * its file. Nobody waits while the target is failing, being suspended or changing its stripes.
+ * be more than the high water mark.) They go on above the low one, too, where only partial
+ * stripes are left and there is room below the high one: who has begun many makes them whole
+ * there, and they need not be written as they are. Whole stripes wait while it is quiet, too
+ * (quiet.c); what it is quiet for, a write with FUA, waits for the mark alone, and before the
+ * others of its file. Nobody waits while the target is failing, being suspended or changing
+ * its stripes.
  *
  * DOC: whose a write is
  *
@@ -41,9 +44,9 @@
 #include "trace.h"
 
 /*
- * A file that waits, and of which nothing was written for so long, has no whole stripes on
- * their way: then its partial ones are written. Longer than a disk takes for a request.
- * Where nothing at all is on its way nobody needs to wait for that.
+ * A file that waits has no whole stripes on their way if stripes of others were written so
+ * long after its last one. Longer than a disk takes for a request. Where nothing at all is on
+ * its way nobody needs to wait for that.
  */
 #define STUCK_MS	50
 
@@ -511,6 +514,8 @@ static void throttle_work(struct work_struct *work)
 		bio = next_parked(fs, file);
 		if (bio)
 			staging_go_on(fs, bio);
+		else
+			destager_kick(fs);
 		cond_resched();
 	}
 }
@@ -563,37 +568,75 @@ void throttle_wake(struct fullstripe *fs)
 		queue_work(fs->destager.wq, &t->work);
 }
 
+/* Whether only partial stripes are left of what a file has outstanding. Throttle locked. */
+static bool has_only_partial(const struct dirty_file *file, bool still, unsigned long written)
+{
+	unsigned long stuck = msecs_to_jiffies(STUCK_MS);
+
+	/* What it has in flight, above all whole stripes that are not staged, ends by itself. */
+	return READ_ONCE(file->outstanding) <= READ_ONCE(file->staged) &&
+	       (still || time_after_eq(written, READ_ONCE(file->moved) + stuck));
+}
+
+/*
+ * Whether a file has room below its high water mark for what makes its partial stripes whole:
+ * a stripe or an eighth of what lies between the marks, whichever is more. It waits each time
+ * for all that is whole to be written, so less would make it slow, and then partial ones are
+ * written instead.
+ */
+static bool has_room_to_fill(const struct fullstripe *fs, const struct dirty_file *file)
+{
+	u64 high = setting(fs, SETTING_FILE_HIGH_WATER_BYTES);
+	u64 low = setting(fs, SETTING_FILE_LOW_WATER_BYTES);
+	u64 room = max((u64)fs->geo.stripe_sectors << SECTOR_SHIFT, (high - low) / 8);
+
+	return READ_ONCE(file->outstanding) + room <= high;
+}
+
 /**
  * throttle_needs() - what the files that wait need of the destager.
  * @fs: the target.
  * @still: nothing is being written, and no whole stripe is left.
+ * @written: jiffies when a stripe was last written that nobody waited for.
  * @again: set to the jiffies until this is to be asked again, if less.
  *
- * What is in flight or held (writethrough) ends by itself; what is staged may not.
+ * What is in flight or held (writethrough) ends by itself; what is staged may not. Who has only
+ * partial stripes left, and room for more, goes on.
  *
  * Context: destager's work.
  * Return: what they need most.
  */
-enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long *again)
+enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned long written,
+				  unsigned long *again)
 {
 	u64 low = setting(fs, SETTING_FILE_LOW_WATER_BYTES);
-	unsigned long stuck = msecs_to_jiffies(STUCK_MS);
 	enum throttle_need need = THROTTLE_NOTHING;
 	struct throttle *t = &fs->throttle;
-	struct dirty_file *file;
+	struct dirty_file *file, *next;
+	bool goes_on = false;
 
 	if (!atomic_read(&t->nr_held))
 		return THROTTLE_NOTHING;
-	*again = min(*again, stuck);
+	*again = min(*again, msecs_to_jiffies(STUCK_MS));
 	spin_lock_irq(&t->lock);
-	list_for_each_entry(file, &t->held, link) {
+	list_for_each_entry_safe(file, next, &t->held, link) {
 		if (!READ_ONCE(file->over) || READ_ONCE(file->staged) <= low)
 			continue;
-		if (still || time_after_eq(jiffies, READ_ONCE(file->moved) + stuck))
+		if (!file->pressing && has_only_partial(file, still, written)) {
+			if (has_room_to_fill(fs, file)) {
+				file->going = true;
+				file->anew = true;
+				list_move_tail(&file->link, &t->going);
+				goes_on = true;
+				continue;
+			}
 			WRITE_ONCE(file->pressing, true);
+		}
 		need = max(need, file->pressing ? THROTTLE_PARTIAL : THROTTLE_WHOLE);
 	}
 	spin_unlock_irq(&t->lock);
+	if (goes_on)
+		queue_work(fs->destager.wq, &t->work);
 	return need;
 }
 

@@ -30,7 +30,7 @@ waits_for() {
 writer=(fio --name=w --filename=/dev/mapper/fs0 --direct=1 --rw=write --output=/dev/null)
 deep=(--bs=64k --ioengine=libaio --iodepth=64)
 
-tap_plan 59
+tap_plan 65
 rig_load_module
 
 partial=0
@@ -51,6 +51,33 @@ for case in "4k 4096 psync 1" "64k 16384 libaio 32" "1M 32768 libaio 8" "4M 3276
 	((partial += $(stat partial_stripes) + $(stat filled_stripes)))
 done
 tap_is "$partial" 0 "what a sequential writer waits for are whole stripes"
+
+# The stripes that its threads have begun are more than its low mark, and leave room below the
+# high one: there they become whole.
+set_key file_high_water_bytes $((4 * MIB))
+dmsetup message fs0 0 reset_stats
+tap_check "twelve threads of one process, each in stripes of its own" "${writer[@]}" --thread \
+	--numjobs=12 --bs=16k --size=2M --offset_increment=2M --ioengine=psync
+at_most "no more than the mark and a write each" $((4 * MIB + 12 * 16384))
+(($(stat throttled) > 0))
+tap_is $? 0 "it had to wait"
+tap_is "$(($(stat partial_stripes) + $(stat filled_stripes)))" 0 "for whole stripes, with many begun, too"
+set_key file_high_water_bytes $((2 * MIB))
+dmsetup message fs0 0 flush
+dmsetup message fs0 0 reset_stats
+{
+	for stripe in {0..9}; do
+		echo "pwrite -q -b 16k $((stripe * RIG_W)) $((RIG_W / 2))"
+	done
+	echo "pwrite -q -b 16k $((10 * RIG_W)) $((20 * RIG_W))"
+	for stripe in {0..9}; do
+		echo "pwrite -q -b 16k $((stripe * RIG_W + RIG_W / 2)) $((RIG_W / 2))"
+	done
+} | xfs_io -d /dev/mapper/fs0 >/dev/null
+dmsetup message fs0 0 flush
+(($(stat throttled) > 0))
+tap_is $? 0 "who has ten half stripes waits beside them, too"
+tap_is "$(stat partial_stripes) $(stat filled_stripes) $(stat whole_stripes)" "0 0 30" "and makes them whole later"
 
 # Each that waits is seen to wait and to go on.
 events=$RIG_TRACING/events/fullstripe
