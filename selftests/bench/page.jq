@@ -5,8 +5,6 @@
 
 include "figures";
 
-def reached: if has("reached") then if .reached then "yes" else "**no**" end else "" end;
-def spread: "\(.min | short) to \(.max | short)";
 def peers_order: ["raw", "tuned", "journal", "bcache", "writecache"];
 def row_label: .[0] | if IN(.row; "W1") then "\(.row) \(.case)" else .row end;
 def is_loss: .median < 1 or .reached == false;
