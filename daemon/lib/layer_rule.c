@@ -29,6 +29,12 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
+/* The attribute that allows no more than hard_bytes, of the layer or of a disk below it. */
+static const char *hard_limit_name(const struct rule_limit *l)
+{
+	return l->disk_bytes == l->hard_bytes ? "vpd_pgb0" : "max_hw_sectors_kb";
+}
+
 /**
  * layer_rule_open() - count what the layers could carry, as they are going to be set for it
  * @limits: of the layers
@@ -42,7 +48,7 @@ void layer_rule_open(struct rule_limit *limits, size_t n)
 		if (!l->disk[0] || l->kept || l->hard_bytes <= l->soft_bytes)
 			continue;
 		l->bytes = l->hard_bytes;
-		snprintf(l->name, sizeof(l->name), "%s max_hw_sectors_kb", l->disk);
+		snprintf(l->name, sizeof(l->name), "%s %s", l->disk, hard_limit_name(l));
 	}
 }
 
@@ -85,7 +91,7 @@ static void plan_layer(struct plan *plan, const struct rule_limit *l, uint64_t c
 			 units_format_size(cluster, size));
 	if (part > l->hard_bytes)
 		plan_add(plan, name, l->soft_bytes / KIB, new / KIB, SCENARIO_LAYER_LIMIT,
-			 "%s, but max_hw_sectors_kb allows no more than %s", asked,
+			 "%s, but %s allows no more than %s", asked, hard_limit_name(l),
 			 units_format_size(l->hard_bytes, hard));
 	else
 		plan_add(plan, name, l->soft_bytes / KIB, new / KIB, SCENARIO_CARRY_CLUSTER,

@@ -87,6 +87,34 @@ int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
 }
 
 /**
+ * sysfs_read_bytes() - read the beginning of an attribute that is no text
+ * @ret: what it begins with
+ * @size: of @ret
+ * @path_format: its file
+ *
+ * Return: how many bytes were read, less than @size if it has no more, or a negative errno.
+ */
+ssize_t sysfs_read_bytes(void *ret, size_t size, const char *path_format, ...)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	va_list args;
+	ssize_t n;
+	int r;
+
+	va_start(args, path_format);
+	r = format_path(path, path_format, args);
+	va_end(args);
+	if (r < 0)
+		return r;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, ret, size);
+	return n < 0 ? -errno : n;
+}
+
+/**
  * sysfs_write_number() - write an attribute
  * @value: the number
  * @path_format: its file

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/macros.h"
 
@@ -18,6 +19,8 @@ int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
 	__printf(3, 4);
 int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
 	__printf(2, 3);
+ssize_t sysfs_read_bytes(void *ret, size_t size, const char *path_format, ...)
+	__printf(3, 4);
 int sysfs_write_number(uint64_t value, const char *path_format, ...)
 	__printf(2, 3);
 int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)

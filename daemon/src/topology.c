@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +18,40 @@ static int disk_of(const char *root, const char *name, char ret[static SYSFS_NAM
 	int r = sysfs_disk_of(root, name, ret);
 
 	return r < 0 ? log_errno(r, "%s/class/block/%s", root, name) : 0;
+}
+
+/*
+ * The maximum transfer length in the page "Block Limits" of a SCSI disk (SBC-4), in blocks.
+ * Return: it in bytes, or 0 if there is none.
+ */
+static uint64_t read_block_limits(const char *root, const char *disk)
+{
+	struct {
+		uint8_t code[8];
+		uint32_t maximum_transfer;
+		uint32_t optimal_transfer;
+	} page;
+	uint64_t block;
+
+	if (sysfs_read_bytes(&page, sizeof(page), "%s/class/block/%s/device/vpd_pgb0", root,
+			     disk) < (ssize_t)sizeof(page) ||
+	    sysfs_read_number(&block, "%s/class/block/%s/queue/logical_block_size", root, disk) < 0)
+		return 0;
+	return be32toh(page.maximum_transfer) * block;
+}
+
+/* To what it says itself, or what is below it does. */
+static void bound(struct rule_limit *limit, uint64_t disk_bytes)
+{
+	if (disk_bytes && disk_bytes < limit->hard_bytes)
+		limit->hard_bytes = limit->disk_bytes = disk_bytes;
+}
+
+/* All that was added after one layer lies below it. */
+static void bound_by_those_below(struct topology *t, size_t layer)
+{
+	for (size_t i = layer + 1; i < t->n_limits; i++)
+		bound(&t->limits[layer], t->limits[i].disk_bytes);
 }
 
 static int add_limit(const char *root, const char *name, uint64_t share, struct topology *t)
@@ -45,6 +80,8 @@ static int add_limit(const char *root, const char *name, uint64_t share, struct 
 	limit->share = share;
 	limit->soft_bytes = soft_kib * 1024;
 	limit->hard_bytes = hard_kib * 1024;
+	limit->disk_bytes = 0;
+	bound(limit, read_block_limits(root, disk));
 	snprintf(limit->disk, sizeof(limit->disk), "%.31s", disk);
 	return 0;
 }
@@ -68,6 +105,8 @@ static int add_limits_below(const char *root, const char *name, uint64_t share,
 	if (!dir)
 		return errno == ENOENT ? 0 : log_errno(errno, "%s", path);
 	while ((entry = readdir(dir))) {
+		size_t layer = t->n_limits;
+
 		if (entry->d_name[0] == '.')
 			continue;
 		r = add_limit(root, entry->d_name, share, t);
@@ -76,6 +115,7 @@ static int add_limits_below(const char *root, const char *name, uint64_t share,
 		r = add_limits_below(root, entry->d_name, share, depth + 1, t);
 		if (r < 0)
 			return r;
+		bound_by_those_below(t, layer);
 	}
 	return 0;
 }
@@ -222,6 +262,7 @@ int topology_read(const char *root, const char *name, topology_table_fn table,
 	_cleanup_free_ struct topology *t = calloc(1, sizeof(*t));
 	char at[SYSFS_NAME];
 	unsigned int data = 0;
+	size_t above;
 	int r = 1;
 
 	if (!t)
@@ -252,9 +293,12 @@ int topology_read(const char *root, const char *name, topology_table_fn table,
 			return log_errno(r, "%s: RAID%d of %u members", at, t->array.level,
 					 t->array.members);
 	}
+	above = t->n_limits;
 	r = add_limits_below(root, at, data ? data : 1, 0, t);
 	if (r < 0)
 		return r;
+	while (above-- > 0)
+		bound_by_those_below(t, above);
 	*ret = *t;
 	return 0;
 }

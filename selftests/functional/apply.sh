@@ -125,7 +125,7 @@ kill_all() {
 	done
 }
 
-tap_plan 48
+tap_plan 50
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -285,6 +285,22 @@ tap_is "$(layers)" "192 768 128" "they are set again"
 tap_is "$(history_says '.history[-2:] | map(.kind, .outcome) | join(" ")')" "restore done apply done" "which is known"
 ctl remove fs0 --keep-layers
 tap_is "$status $(layers)" "0 192 768 128" "and kept, if that is asked for"
+
+# A disk that says itself what it takes, which is less than max_hw_sectors_kb. Newer kernels
+# take any number then, and keep what it says; older ones refuse it.
+rig_teardown
+modprobe sd_mod
+modprobe scsi_debug dev_size_mb=8
+eventually 20 test -b /dev/sda
+"$CTL" create fs0 /dev/sda --set chunk_bytes=64KiB --set data_members=4
+jq '.devices[0].bandwidth.peak = 4e9' "$PROFILE" >/run/fast
+ctl explain fs0 --profile /run/fast
+tap_is "$(grep -c 'sda vpd_pgb0 8 MiB' <<<"$out")" 1 "explain names a SCSI disk's own limit"
+ctl apply fs0 --profile /run/fast
+tap_is "$status $(<"$folder/cluster_bytes") $(</sys/block/sda/queue/max_sectors_kb)" "0 8388608 8192" \
+	"and no more is asked of the disk"
+"$CTL" remove fs0
+modprobe -r scsi_debug
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio
 rm -rf "$STATE" "$PROFILE"
 tap_done

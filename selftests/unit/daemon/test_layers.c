@@ -118,6 +118,34 @@ static void test_chain(void **state)
 	assert_string_equal(plan.items[plan.n - 1].attribute, "read_ahead_kb");
 }
 
+/* Who bounds it is named: here it is what the disks say themselves. */
+static void test_block_limits(void **state)
+{
+	struct rule_limit limits[] = {
+		layer("dm-1", 1, 512 * KIB, MIB), layer("sda", 1, 512 * KIB, MIB),
+	};
+	const struct profile_summary profile = sequential(GIB);
+	const struct layer_settings layers = any_settings();
+	struct rule_settings wide = target;
+	struct plan plan;
+
+	(void)state;
+	limits[0].disk_bytes = MIB;
+	limits[1].disk_bytes = MIB;
+	layer_rule_open(limits, ARRAY_SIZE(limits));
+	assert_string_equal(limits[1].name, "sda vpd_pgb0");
+	assert_int_equal(rule_plan(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &target, &plan), 0);
+	assert_int_equal(new_of(&plan, "cluster_bytes"), MIB);
+	assert_non_null(strstr(item(&plan, "cluster_bytes")->reason, "vpd_pgb0 = 1 MiB"));
+	/* A cluster that is somebody else's may be more. */
+	wide.cluster_bytes = 4 * MIB;
+	plan.n = 0;
+	layer_rule_plan(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &wide, &layers, &plan);
+	assert_int_equal(new_of(&plan, "sda/max_sectors_kb"), 1024);
+	assert_string_equal(item(&plan, "sda/max_sectors_kb")->reason,
+			    "a cluster of 4 MiB goes through it whole, but vpd_pgb0 allows no more than 1 MiB");
+}
+
 /* What somebody else set stays, and bounds the cluster. */
 static void test_kept_layer(void **state)
 {
@@ -439,6 +467,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_block_limits),
 		cmocka_unit_test(test_kept_layer),
 		cmocka_unit_test(test_stripe_over_hardware),
 		cmocka_unit_test(test_disk_of_two),

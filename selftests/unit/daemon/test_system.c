@@ -3,6 +3,7 @@
  * What touches the system, on a folder of plain files that stands for sysfs:
  * the walk down to an array, attributes, and what was counted.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,50 @@ static void test_raid5(void **state)
 	/* The chain's tightest is md's own 1 MiB, as four parts of 512 KiB are 2 MiB. */
 	cluster = rule_cluster_bytes(1ull << 30, 262144, t->limits, t->n_limits, NULL);
 	assert_int_equal(cluster, 1 << 20);
+	free(t);
+}
+
+/* What a SCSI disk says of itself, as sysfs shows it; a page that is cut short says nothing. */
+static void put_block_limits(const char *disk, uint32_t blocks, size_t size)
+{
+	uint8_t page[64] = { [1] = 0xb0, [3] = 60 };
+	char path[512];
+	FILE *f;
+
+	put_attribute(disk, "queue/logical_block_size", "4096");
+	put_attribute(disk, "device/vpd_pgb0", "");
+	blocks = htobe32(blocks);
+	memcpy(page + 8, &blocks, sizeof(blocks));
+	snprintf(path, sizeof(path), "%s/class/block/%s/device/vpd_pgb0", root, disk);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(page, size, 1, f), 1);
+	fclose(f);
+}
+
+/* It bounds what the disk takes, and what lies above it; other disks have their own. */
+static void test_block_limits(void **state)
+{
+	struct topology *t = calloc(1, sizeof(*t));
+
+	(void)state;
+	put_array("raid5", "5", "65536", 5);
+	put_block_limits("sda", 0, 64);
+	put_block_limits("sdb", 1024, 64);	/* more than max_hw_sectors_kb */
+	put_block_limits("sdc", 128, 64);
+	put_block_limits("sdd", 64, 15);
+	put_disk("dm-3", NULL, "1024");
+	put_attribute("dm-3", "dm/name", "piece");
+	put_slave("dm-3", "md0");
+	assert_int_equal(topology_read(root, "dm-3", dm_at_2056, t), 0);
+	assert_int_equal(t->n_limits, 7);
+	for (size_t i = 0; i < t->n_limits; i++) {
+		const struct rule_limit *l = &t->limits[i];
+		bool bound = i < 2 || strcmp(l->disk, "sdc") == 0;
+
+		assert_int_equal(l->hard_bytes, bound ? 512 << 10 : 2 << 20);
+		assert_int_equal(l->disk_bytes, bound ? 512 << 10 : 0);
+	}
 	free(t);
 }
 
@@ -494,6 +539,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		in_root(test_raid5),
+		in_root(test_block_limits),
 		in_root(test_layers),
 		in_root(test_hardware_limit),
 		in_root(test_offsets_add_up),
