@@ -74,7 +74,14 @@ start_udev() {
 
 # shellcheck disable=SC2317 # the trap calls it
 stop_udev() {
+	local names='systemd-udevd|\(udev-worker\)'
 	udevadm control --exit --timeout=30
+	# It answers before it ends, if it does; and what is left would read devices that
+	# later tests make, who count what is read.
+	if ! eventually 10 eval "! pgrep -x '$names'"; then
+		tap_diag "udev did not end when it was told to: $(pgrep -ax "$names" | paste -sd';')"
+		pkill -KILL -x "$names"
+	fi
 	export DM_DISABLE_UDEV=1
 	rm -rf /run/udev
 	leave
