@@ -18,7 +18,7 @@
 #   make lint clean
 #   make docs           man pages, in build/daemon, and all documents as HTML, from build/docs/index.html on
 #
-# Each part has a Makefile of its own. Results are in build/, kernels in .cache/.
+# Each part has a Makefile of its own. Results are in build/, kernels and the emulator in .cache/.
 
 include version.mk
 KVERS := $(or $(KVER),$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))))

@@ -81,6 +81,7 @@ stop_udev() {
 	if ! eventually 10 eval "! pgrep -x '$names'"; then
 		tap_diag "udev did not end when it was told to: $(pgrep -ax "$names" | paste -sd';')"
 		pkill -KILL -x "$names"
+		eventually 10 eval "! pgrep -x '$names'"
 	fi
 	export DM_DISABLE_UDEV=1
 	rm -rf /run/udev

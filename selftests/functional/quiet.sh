@@ -84,7 +84,7 @@ in_flight() {
 }
 
 # tracing 1|0: of bios of these two, as those of the members would push the others out. Nobody
-# may write meanwhile: the emulator does not always bear that code changes under it.
+# may write meanwhile: not every emulator bears that code changes under it.
 tracing() {
 	local event filter="dev == $((fs0[0] << 20 | fs0[1])) || dev == $((md[0] << 20 | md[1]))"
 	for event in block_bio_queue block_bio_complete; do

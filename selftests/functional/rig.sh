@@ -27,7 +27,7 @@ refuses() {
 # kernel changes its text, while both CPUs read the array and run through that text.
 # shellcheck disable=SC2317 # tap_check calls it
 switch_events() {
-	local i group reader readers=()
+	local i group reader readers=() failed=0
 
 	for i in 1 2; do
 		while dd if="$RIG_MD" of=/dev/null bs=4k count=500 iflag=direct status=none; do :; done &
@@ -35,12 +35,15 @@ switch_events() {
 	done
 	for ((i = 0; i < $1; i++)); do
 		for group in block raw_syscalls sched irq; do
-			echo $((i % 2 == 0)) >"$RIG_TRACING/events/$group/enable" || return
+			echo $((i % 2 == 0)) >"$RIG_TRACING/events/$group/enable" || ((++failed))
 		done
 	done
 	for reader in "${readers[@]}"; do
-		kill "$reader" && ! wait "$reader" 2>/dev/null || return
+		# It goes on for as long as it can read.
+		kill "$reader" || ((++failed))
+		wait "$reader" 2>/dev/null
 	done
+	((!failed))
 }
 
 tap_plan 25
@@ -73,7 +76,7 @@ rig_count_end
 tap_is "$RIG_READS $RIG_READ_KIB $RIG_WRITES" "8 512 0" "eight chunks read are eight member reads"
 
 name="the machine stands a kernel that changes its text under load"
-if [[ $(</sys/class/dmi/id/product_version) == *-[1-7].* ]]; then
+if [[ ${EMULATOR-} == *" version "[1-7].* ]]; then
 	tap_skip "$name" "this emulator does not, see selftests/vm/fetch-qemu"
 else
 	tap_check "$name" switch_events 40
