@@ -29,10 +29,21 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-/* The attribute that allows no more than hard_bytes, of the layer or of a disk below it. */
-static const char *hard_limit_name(const struct rule_limit *l)
+static bool is_bound_by_disk(const struct rule_limit *l)
 {
-	return l->disk_bytes == l->hard_bytes ? "vpd_pgb0" : "max_hw_sectors_kb";
+	return l->disk_bytes && l->disk_bytes < l->hard_bytes;
+}
+
+/* What max_sectors_kb can be set to at most. */
+static uint64_t most_bytes(const struct rule_limit *l)
+{
+	return is_bound_by_disk(l) ? l->disk_bytes : l->hard_bytes;
+}
+
+/* The attribute that allows no more, of the layer or of a disk below it. */
+static const char *most_name(const struct rule_limit *l)
+{
+	return is_bound_by_disk(l) ? "vpd_pgb0" : "max_hw_sectors_kb";
 }
 
 /**
@@ -45,10 +56,10 @@ void layer_rule_open(struct rule_limit *limits, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct rule_limit *l = &limits[i];
 
-		if (!l->disk[0] || l->kept || l->hard_bytes <= l->soft_bytes)
+		if (!l->disk[0] || l->kept || most_bytes(l) <= l->soft_bytes)
 			continue;
-		l->bytes = l->hard_bytes;
-		snprintf(l->name, sizeof(l->name), "%s %s", l->disk, hard_limit_name(l));
+		l->bytes = most_bytes(l);
+		snprintf(l->name, sizeof(l->name), "%s %s", l->disk, most_name(l));
 	}
 }
 
@@ -73,7 +84,7 @@ static bool has(const struct plan *plan, const char *attribute)
 static void plan_layer(struct plan *plan, const struct rule_limit *l, uint64_t cluster)
 {
 	uint64_t part = round_up((cluster + l->share - 1) / l->share, KIB);
-	uint64_t most = part < l->hard_bytes ? part : l->hard_bytes;
+	uint64_t most = part < most_bytes(l) ? part : most_bytes(l);
 	uint64_t new = most > l->soft_bytes ? most : l->soft_bytes;
 	char size[UNITS_TEXT], parts[UNITS_TEXT], hard[UNITS_TEXT], name[SETTING_NAME];
 	char asked[RULE_SENTENCE / 2];
@@ -89,10 +100,10 @@ static void plan_layer(struct plan *plan, const struct rule_limit *l, uint64_t c
 	else
 		snprintf(asked, sizeof(asked), "a cluster of %s goes through it whole",
 			 units_format_size(cluster, size));
-	if (part > l->hard_bytes)
+	if (part > most_bytes(l))
 		plan_add(plan, name, l->soft_bytes / KIB, new / KIB, SCENARIO_LAYER_LIMIT,
-			 "%s, but %s allows no more than %s", asked, hard_limit_name(l),
-			 units_format_size(l->hard_bytes, hard));
+			 "%s, but %s allows no more than %s", asked, most_name(l),
+			 units_format_size(most_bytes(l), hard));
 	else
 		plan_add(plan, name, l->soft_bytes / KIB, new / KIB, SCENARIO_CARRY_CLUSTER,
 			 "%s%s", asked,

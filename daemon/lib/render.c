@@ -247,6 +247,8 @@ struct json_object *render_limits(const struct rule_limit *limits, size_t n)
 			render_add_text(o, "disk", limits[i].disk);
 			render_add_number(o, "max_sectors_bytes", limits[i].soft_bytes);
 			render_add_number(o, "max_hw_sectors_bytes", limits[i].hard_bytes);
+			if (limits[i].disk_bytes)
+				render_add_number(o, "block_limits_bytes", limits[i].disk_bytes);
 		}
 		json_object_array_add(all, o);
 	}

@@ -43,7 +43,7 @@ struct rule_sum {
  *	a member, 1 for what lies above the array
  * @disk: the layer; empty if it is only supposed, and cannot be set
  * @soft_bytes: what max_sectors_kb is set to
- * @hard_bytes: what max_hw_sectors_kb allows, and @disk_bytes
+ * @hard_bytes: what max_hw_sectors_kb allows
  * @disk_bytes: what the layer, or the least of those below it, says itself that it takes, as
  *	SCSI disks do; the kernel obeys that too, but does not show it. 0 if none says anything
  * @kept: max_sectors_kb is not to be changed, as somebody else set it

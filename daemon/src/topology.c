@@ -40,18 +40,18 @@ static uint64_t read_block_limits(const char *root, const char *disk)
 	return be32toh(page.maximum_transfer) * block;
 }
 
-/* To what it says itself, or what is below it does. */
-static void bound(struct rule_limit *limit, uint64_t disk_bytes)
-{
-	if (disk_bytes && disk_bytes < limit->hard_bytes)
-		limit->hard_bytes = limit->disk_bytes = disk_bytes;
-}
-
 /* All that was added after one layer lies below it. */
 static void bound_by_those_below(struct topology *t, size_t layer)
 {
-	for (size_t i = layer + 1; i < t->n_limits; i++)
-		bound(&t->limits[layer], t->limits[i].disk_bytes);
+	uint64_t least = t->limits[layer].disk_bytes;
+
+	for (size_t i = layer + 1; i < t->n_limits; i++) {
+		uint64_t below = t->limits[i].disk_bytes;
+
+		if (below && (!least || below < least))
+			least = below;
+	}
+	t->limits[layer].disk_bytes = least;
 }
 
 static int add_limit(const char *root, const char *name, uint64_t share, struct topology *t)
@@ -80,8 +80,7 @@ static int add_limit(const char *root, const char *name, uint64_t share, struct 
 	limit->share = share;
 	limit->soft_bytes = soft_kib * 1024;
 	limit->hard_bytes = hard_kib * 1024;
-	limit->disk_bytes = 0;
-	bound(limit, read_block_limits(root, disk));
+	limit->disk_bytes = read_block_limits(root, disk);
 	snprintf(limit->disk, sizeof(limit->disk), "%.31s", disk);
 	return 0;
 }

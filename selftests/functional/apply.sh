@@ -302,5 +302,5 @@ tap_is "$status $(<"$folder/cluster_bytes") $(</sys/block/sda/queue/max_sectors_
 "$CTL" remove fs0
 modprobe -r scsi_debug
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio
-rm -rf "$STATE" "$PROFILE"
+rm -rf "$STATE" "$PROFILE" /run/fast
 tap_done

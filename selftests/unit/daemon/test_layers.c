@@ -118,32 +118,48 @@ static void test_chain(void **state)
 	assert_string_equal(plan.items[plan.n - 1].attribute, "read_ahead_kb");
 }
 
-/* Who bounds it is named: here it is what the disks say themselves. */
+/*
+ * Who bounds it is named: here it is what a disk says itself. md has a limit of its own, which
+ * may be above that of its disks, and one of theirs may be above what their driver can do.
+ */
 static void test_block_limits(void **state)
 {
 	struct rule_limit limits[] = {
-		layer("dm-1", 1, 512 * KIB, MIB), layer("sda", 1, 512 * KIB, MIB),
+		layer("md0", 1, 256 * KIB, MIB), layer("sda", 4, 512 * KIB, 512 * KIB),
+		layer("sdb", 4, 64 * KIB, 256 * KIB),
 	};
 	const struct profile_summary profile = sequential(GIB);
 	const struct layer_settings layers = any_settings();
-	struct rule_settings wide = target;
 	struct plan plan;
 
 	(void)state;
-	limits[0].disk_bytes = MIB;
-	limits[1].disk_bytes = MIB;
-	layer_rule_open(limits, ARRAY_SIZE(limits));
-	assert_string_equal(limits[1].name, "sda vpd_pgb0");
-	assert_int_equal(rule_plan(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &target, &plan), 0);
-	assert_int_equal(new_of(&plan, "cluster_bytes"), MIB);
-	assert_non_null(strstr(item(&plan, "cluster_bytes")->reason, "vpd_pgb0 = 1 MiB"));
-	/* A cluster that is somebody else's may be more. */
-	wide.cluster_bytes = 4 * MIB;
-	plan.n = 0;
-	layer_rule_plan(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &wide, &layers, &plan);
-	assert_int_equal(new_of(&plan, "sda/max_sectors_kb"), 1024);
+	limits[0].disk_bytes = 512 * KIB;
+	limits[1].disk_bytes = 512 * KIB;
+	limits[2].disk_bytes = 768 * KIB;
+	plan = plan_all(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &layers);
+	assert_string_equal(limits[0].name, "md0 vpd_pgb0");
+	assert_string_equal(limits[2].name, "sdb max_hw_sectors_kb");
+	assert_int_equal(new_of(&plan, "cluster_bytes"), 512 * KIB);
+	assert_non_null(strstr(item(&plan, "cluster_bytes")->reason, "md0 vpd_pgb0 = 512 KiB"));
+	assert_int_equal(new_of(&plan, "md0/max_sectors_kb"), 512);
+	assert_int_equal(new_of(&plan, "sda/max_sectors_kb"), 512);
+	assert_int_equal(new_of(&plan, "sdb/max_sectors_kb"), 128);
+}
+
+/* A stripe that is more than a disk says it takes: it gets what it can. */
+static void test_stripe_over_block_limits(void **state)
+{
+	struct rule_limit limits[] = { layer("sda", 1, 64 * KIB, MIB) };
+	const struct profile_summary profile = sequential(GIB);
+	const struct layer_settings layers = any_settings();
+	struct plan plan;
+
+	(void)state;
+	limits[0].disk_bytes = 128 * KIB;
+	plan = plan_all(&profile, &raid5_of_5, limits, ARRAY_SIZE(limits), &layers);
+	assert_int_equal(new_of(&plan, "sda/max_sectors_kb"), 128);
 	assert_string_equal(item(&plan, "sda/max_sectors_kb")->reason,
-			    "a cluster of 4 MiB goes through it whole, but vpd_pgb0 allows no more than 1 MiB");
+			    "a cluster of 256 KiB goes through it whole, but vpd_pgb0 allows no more than 128 KiB");
 }
 
 /* What somebody else set stays, and bounds the cluster. */
@@ -468,6 +484,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_block_limits),
+		cmocka_unit_test(test_stripe_over_block_limits),
 		cmocka_unit_test(test_kept_layer),
 		cmocka_unit_test(test_stripe_over_hardware),
 		cmocka_unit_test(test_disk_of_two),

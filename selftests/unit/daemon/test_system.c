@@ -170,7 +170,7 @@ static void test_block_limits(void **state)
 	(void)state;
 	put_array("raid5", "5", "65536", 5);
 	put_block_limits("sda", 0, 64);
-	put_block_limits("sdb", 1024, 64);	/* more than max_hw_sectors_kb */
+	put_block_limits("sdb", 1024, 64);
 	put_block_limits("sdc", 128, 64);
 	put_block_limits("sdd", 64, 15);
 	put_disk("dm-3", NULL, "1024");
@@ -180,10 +180,13 @@ static void test_block_limits(void **state)
 	assert_int_equal(t->n_limits, 7);
 	for (size_t i = 0; i < t->n_limits; i++) {
 		const struct rule_limit *l = &t->limits[i];
-		bool bound = i < 2 || strcmp(l->disk, "sdc") == 0;
+		bool least = i < 2 || strcmp(l->disk, "sdc") == 0;
 
-		assert_int_equal(l->hard_bytes, bound ? 512 << 10 : 2 << 20);
-		assert_int_equal(l->disk_bytes, bound ? 512 << 10 : 0);
+		assert_int_equal(l->hard_bytes, 2 << 20);
+		if (strcmp(l->disk, "sdb") == 0)
+			assert_int_equal(l->disk_bytes, 4 << 20);
+		else
+			assert_int_equal(l->disk_bytes, least ? 512 << 10 : 0);
 	}
 	free(t);
 }
