@@ -21,18 +21,35 @@ static int format_path(char path[static PATH_MAX], const char *format, va_list a
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int read_text(char *ret, size_t size, const char *path)
+static int open_attribute(int flags, const char *format, va_list args)
 {
-	_cleanup_close_ int fd = -1;
-	char text[256];
+	char path[PATH_MAX];
+	int fd, r = format_path(path, format, args);
+
+	if (r < 0)
+		return r;
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static ssize_t read_attribute(void *ret, size_t size, const char *format, va_list args)
+{
+	_cleanup_close_ int fd = open_attribute(O_RDONLY, format, args);
 	ssize_t n;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
+		return fd;
+	n = read(fd, ret, size);
+	return n < 0 ? -errno : n;
+}
+
+static int read_text(char *ret, size_t size, const char *format, va_list args)
+{
+	char text[256];
+	ssize_t n = read_attribute(text, sizeof(text) - 1, format, args);
+
 	if (n < 0)
-		return -errno;
+		return n;
 	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
 	if ((size_t)n >= size)
@@ -52,14 +69,13 @@ static int read_text(char *ret, size_t size, const char *path)
  */
 int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
 {
-	char path[PATH_MAX];
 	va_list args;
 	int r;
 
 	va_start(args, path_format);
-	r = format_path(path, path_format, args);
+	r = read_text(ret, size, path_format, args);
 	va_end(args);
-	return r < 0 ? r : read_text(ret, size, path);
+	return r;
 }
 
 /**
@@ -71,16 +87,13 @@ int sysfs_read_text(char *ret, size_t size, const char *path_format, ...)
  */
 int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
 {
-	char path[PATH_MAX], text[64];
+	char text[64];
 	va_list args;
 	int r;
 
 	va_start(args, path_format);
-	r = format_path(path, path_format, args);
+	r = read_text(text, sizeof(text), path_format, args);
 	va_end(args);
-	if (r < 0)
-		return r;
-	r = read_text(text, sizeof(text), path);
 	if (r < 0)
 		return r;
 	return units_parse_number(text, 0, UINT64_MAX, ret) < 0 ? -EBADMSG : 0;
@@ -96,22 +109,13 @@ int sysfs_read_number(uint64_t *ret, const char *path_format, ...)
  */
 ssize_t sysfs_read_bytes(void *ret, size_t size, const char *path_format, ...)
 {
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX];
 	va_list args;
 	ssize_t n;
-	int r;
 
 	va_start(args, path_format);
-	r = format_path(path, path_format, args);
+	n = read_attribute(ret, size, path_format, args);
 	va_end(args);
-	if (r < 0)
-		return r;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, ret, size);
-	return n < 0 ? -errno : n;
+	return n;
 }
 
 /**
@@ -124,19 +128,15 @@ ssize_t sysfs_read_bytes(void *ret, size_t size, const char *path_format, ...)
 int sysfs_write_number(uint64_t value, const char *path_format, ...)
 {
 	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX], text[32];
+	char text[32];
 	va_list args;
 	ssize_t n;
-	int r;
 
 	va_start(args, path_format);
-	r = format_path(path, path_format, args);
+	fd = open_attribute(O_WRONLY | O_TRUNC, path_format, args);
 	va_end(args);
-	if (r < 0)
-		return r;
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)value);
 	/* An attribute takes a value whole or not at all. */
 	n = write(fd, text, strlen(text));

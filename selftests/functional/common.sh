@@ -72,16 +72,22 @@ start_udev() {
 	udevadm trigger --action=add --subsystem-match=block && udevadm settle
 }
 
+UDEV_NAMES='systemd-udevd|\(udev-worker\)'
+
+# shellcheck disable=SC2317 # eventually calls it
+udev_is_gone() {
+	! pgrep -x "$UDEV_NAMES"
+}
+
 # shellcheck disable=SC2317 # the trap calls it
 stop_udev() {
-	local names='systemd-udevd|\(udev-worker\)'
 	udevadm control --exit --timeout=30
 	# It answers before it ends, if it does; and what is left would read devices that
 	# later tests make, who count what is read.
-	if ! eventually 10 eval "! pgrep -x '$names'"; then
-		tap_diag "udev did not end when it was told to: $(pgrep -ax "$names" | paste -sd';')"
-		pkill -KILL -x "$names"
-		eventually 10 eval "! pgrep -x '$names'"
+	if ! eventually 10 udev_is_gone; then
+		tap_diag "udev did not end when it was told to: $(pgrep -ax "$UDEV_NAMES" | paste -sd';')"
+		pkill -KILL -x "$UDEV_NAMES"
+		eventually 10 udev_is_gone
 	fi
 	export DM_DISABLE_UDEV=1
 	rm -rf /run/udev

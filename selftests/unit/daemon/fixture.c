@@ -298,7 +298,7 @@ void make_folders(char *path)
 	}
 }
 
-void put(const char *file, const char *value)
+static FILE *create(const char *file)
 {
 	char path[512];
 	FILE *f;
@@ -307,7 +307,22 @@ void put(const char *file, const char *value)
 	make_folders(path);
 	f = fopen(path, "w");
 	assert_non_null(f);
+	return f;
+}
+
+void put(const char *file, const char *value)
+{
+	FILE *f = create(file);
+
 	fprintf(f, "%s\n", value);
+	fclose(f);
+}
+
+void put_bytes(const char *file, const void *bytes, size_t size)
+{
+	FILE *f = create(file);
+
+	assert_int_equal(fwrite(bytes, size, 1, f), 1);
 	fclose(f);
 }
 

@@ -68,6 +68,7 @@ int make_root(void **state);
 int remove_root(void **state);
 void make_folders(char *path);
 void put(const char *file, const char *value);
+void put_bytes(const char *file, const void *bytes, size_t size);
 uint64_t value_of(const char *file);
 
 #endif

@@ -148,18 +148,13 @@ static void test_raid5(void **state)
 static void put_block_limits(const char *disk, uint32_t blocks, size_t size)
 {
 	uint8_t page[64] = { [1] = 0xb0, [3] = 60 };
-	char path[512];
-	FILE *f;
+	char file[256];
 
 	put_attribute(disk, "queue/logical_block_size", "4096");
-	put_attribute(disk, "device/vpd_pgb0", "");
 	blocks = htobe32(blocks);
 	memcpy(page + 8, &blocks, sizeof(blocks));
-	snprintf(path, sizeof(path), "%s/class/block/%s/device/vpd_pgb0", root, disk);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(page, size, 1, f), 1);
-	fclose(f);
+	snprintf(file, sizeof(file), "class/block/%s/device/vpd_pgb0", disk);
+	put_bytes(file, page, size);
 }
 
 /* It bounds what the disk takes, and what lies above it; other disks have their own. */
