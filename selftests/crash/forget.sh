@@ -18,7 +18,7 @@ usage() {
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             many more power cuts (LONG says the same)
-	  --rounds N         how many power cuts a case (default 4, long 40)
+	  --rounds N         at least how many power cuts a case (default 4, long 40)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --module DIR       take dm-fullstripe.ko from there, a folder under build/
 	  --keep             keep journals and verdicts when all is well
@@ -86,7 +86,7 @@ out=$top/build/selftests/crash/forget.$kernel.$seed.$$
 mkdir -p "$out"
 
 tap_plan $((1 + ${#cases[@]}))
-tap_diag "seed $seed, $rounds power cuts a case"
+tap_diag "seed $seed, at least $rounds power cuts a case"
 tap_check "kernel $kernel: the power is cut and comes back" run
 for case in "${cases[@]}"; do
 	verdict=$(tail -n 12 "$out/$case.verdict" 2>&1)
