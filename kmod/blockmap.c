@@ -134,10 +134,10 @@ static bool row_is_staged(const unsigned long *map, u32 row)
 }
 
 /* Requests for rows of parity: of those of which any member has something staged. */
-static u32 parity_requests(const unsigned long *map, u32 chunk, u32 stripe, bool apart)
+static u32 parity_requests(const unsigned long *map, u32 chunk, u32 stripe, u32 rows)
 {
-	bool before = false;
 	u32 requests = 0;
+	u32 run = 0;
 	u32 row;
 
 	for (row = 0; row < chunk; row += ROW_SECTORS) {
@@ -146,16 +146,16 @@ static u32 parity_requests(const unsigned long *map, u32 chunk, u32 stripe, bool
 
 		for (at = row; at < stripe && !staged; at += chunk)
 			staged = row_is_staged(map, at);
-		requests += staged && (apart || !before);
-		before = staged;
+		requests += staged && run % rows == 0;
+		run = staged ? run + 1 : 0;
 	}
 	return requests;
 }
 
 /* Requests for a run on a member. */
-static u32 requests_of(u32 from, u32 to, bool apart)
+static u32 requests_of(u32 from, u32 to, u32 rows)
 {
-	return apart ? (to - 1) / ROW_SECTORS - from / ROW_SECTORS + 1 : 1;
+	return ((to - 1) / ROW_SECTORS - from / ROW_SECTORS) / rows + 1;
 }
 
 /**
@@ -164,19 +164,19 @@ static u32 requests_of(u32 from, u32 to, bool apart)
  * @chunk: sectors that lie together on one member; whole rows.
  * @stripe: sectors of the stripe.
  * @seek: sectors that a member could transfer in the time that one more request takes.
- * @apart: rows that lie together are not one request. md takes up each row by itself, and while
- *	the members do much else others come in between.
+ * @rows: so many rows that lie together are one request, at the most. md takes up each row by
+ *	itself, and while the members do something else others come in between.
  *
  * Written in part, each run on a member is a request, and so is each run of parity;
  * and md reads as much before, or the holes, if they are fewer. Filled, it is one to
  * read for each member that has holes, and one to write for each member of all. The
  * count and not the choice for each row, as md has it, since rows that lie together
- * are one request, unless they are @apart.
+ * are one request, up to @rows.
  *
  * Context: @map may change meanwhile; then the answer is a guess.
  * Return: true if filling keeps the members busy for less time.
  */
-bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek, bool apart)
+bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek, u32 rows)
 {
 	u32 runs = 0, holes = 0;
 	u64 plain, fill = 0;
@@ -186,18 +186,18 @@ bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 see
 		u32 end = at + chunk, from = at, last = at, count, hole, hole_end;
 
 		while (blockmap_next_run(map, end, &from, &count)) {
-			runs += requests_of(from, from + count, apart);
+			runs += requests_of(from, from + count, rows);
 			if (from > last)
-				holes += requests_of(last, from, apart);
+				holes += requests_of(last, from, rows);
 			from += count;
 			last = from;
 		}
 		if (last < end)
-			holes += requests_of(last, end, apart);
+			holes += requests_of(last, end, rows);
 		if (blockmap_hole_span(map, at, end, &hole, &hole_end))
 			fill += seek + hole_end - hole;
 	}
-	runs += parity_requests(map, chunk, stripe, apart);
+	runs += parity_requests(map, chunk, stripe, rows);
 	plain = (u64)seek * (runs + min(runs, holes));
 	fill += (u64)(stripe / chunk + 1) * (seek + chunk);
 	return fill < plain;

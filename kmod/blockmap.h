@@ -25,8 +25,7 @@ u32 blockmap_set(unsigned long *map, u32 first, u32 count);
 bool blockmap_next_run(const unsigned long *map, u32 size, u32 *first, u32 *count);
 bool blockmap_next_hole(const unsigned long *map, u32 size, u32 *first, u32 *count);
 bool blockmap_hole_span(const unsigned long *map, u32 from, u32 to, u32 *first, u32 *end);
-bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek,
-			bool apart);
+bool blockmap_fill_pays(const unsigned long *map, u32 chunk, u32 stripe, u32 seek, u32 rows);
 enum block_source blockmap_source(const unsigned long *open, const unsigned long *older,
 				  u32 first, u32 count, u32 *run);
 

@@ -43,6 +43,9 @@
 /* md's default stripe cache, less the quarter below which it lets nobody in. */
 #define MD_ROWS			(256 * 3 / 4)
 
+/* What md's thread takes up at a time (MAX_STRIPE_BATCH). */
+#define MD_BATCH_ROWS		8
+
 /* The part of hold_ms after which a device without I/O is idle. */
 #define IDLE_SHARE		5
 
@@ -330,15 +333,24 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 	d->inflight_whole -= takes_stripe(d, group);
 }
 
-/*
- * Whether rows of a group that md reads for are requests of their own: what was held for a
- * moment is written while the members do something else. What a flush waits for is written
- * while all else stands back.
- */
-static bool is_apart(const struct destager *d, const struct stripe_group *group)
+/* Whether the members do something else while a group is written. */
+static bool is_beside(const struct destager *d)
 {
-	return !group->copied &&
-	       (d->inflight || atomic_read(&fullstripe_of(d)->staging.bypasses));
+	/* A flush starts all that it waits for at a time. */
+	return d->inflight || atomic_read(&fullstripe_of(d)->staging.bypasses) ||
+	       (d->flush_state == FLUSH_DESTAGING && !list_is_singular(&d->live));
+}
+
+/*
+ * How many rows of a group that md reads for are one request. Alone on the array, all that lie
+ * together; beside others, those that md's thread takes up at a time. What was held for a moment
+ * is beside whole stripes, behind which md puts them off: each row by itself.
+ */
+static u32 rows_together(const struct destager *d, const struct stripe_group *group)
+{
+	if (!is_beside(d))
+		return U32_MAX;
+	return group->copied ? MD_BATCH_ROWS : 1;
 }
 
 /*
@@ -355,7 +367,7 @@ static bool wants_fill(struct destager *d, const struct stripe_group *group)
 	       (group->copied || setting(fs, SETTING_MODE) == MODE_WRITEBEHIND) &&
 	       !is_whole(fs, group) &&
 	       blockmap_fill_pays(group->dirty, fs->geo.chunk_sectors, fs->geo.stripe_sectors,
-				  seek >> SECTOR_SHIFT, is_apart(d, group));
+				  seek >> SECTOR_SHIFT, rows_together(d, group));
 }
 
 /* Take the memory to fill a sealed group, if there is some and the group wants it. */

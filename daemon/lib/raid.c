@@ -12,8 +12,6 @@
 
 #define BLOCK			4096
 #define BLOCK_SECTORS		(BLOCK / SECTOR)
-/* md's thread takes up so many rows before it looks again what there is to do. */
-#define ROWS_AT_A_TIME		8
 
 /* A row that md remembers. */
 struct row {
@@ -485,7 +483,7 @@ static void take_up_delayed(struct raid *r)
 
 static void take_batch(struct raid *r)
 {
-	for (unsigned int n = 0; n < ROWS_AT_A_TIME; n++) {
+	for (unsigned int n = 0; n < RAID_BATCH_ROWS; n++) {
 		struct jobs *from = TAILQ_EMPTY(&r->handle) ? &r->hold : &r->handle;
 		struct job *job = TAILQ_FIRST(from);
 

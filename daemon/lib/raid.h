@@ -22,6 +22,9 @@
 /* md's default stripe cache. */
 #define RAID_CACHE_ROWS		256
 
+/* md's thread takes up so many rows before it looks again what there is to do. */
+#define RAID_BATCH_ROWS		8
+
 /**
  * struct raid_shape - the array
  * @data_members: members less parity

@@ -299,11 +299,26 @@ static bool is_whole(const struct simulation *s, const struct group *g)
  * Starting: see "Starting" in kmod/destage.c
  */
 
+/* Whether the members do something else while a group is written. */
+static bool is_beside(const struct simulation *s)
+{
+	const struct group *first = TAILQ_FIRST(&s->live);
+	const struct job *job;
+
+	if (s->inflight > 0 || (s->flushing && TAILQ_NEXT(first, live)))
+		return true;
+	TAILQ_FOREACH(job, &s->jobs, link)
+		if (job->n > 0)
+			return true;
+	return false;
+}
+
 static bool wants_fill(const struct simulation *s, const struct group *g)
 {
 	return s->options.seek_bytes && !g->is_urgent && !is_whole(s, g) &&
 	       blockmap_fill_pays(g->dirty, s->geo.chunk_sectors, s->geo.stripe_sectors,
-				  s->options.seek_bytes / SECTOR, false);
+				  s->options.seek_bytes / SECTOR,
+				  is_beside(s) ? RAID_BATCH_ROWS : UINT32_MAX);
 }
 
 static bool awaits_fill(const struct simulation *s, const struct group *g)

@@ -79,6 +79,15 @@ age() {
 	((tries))
 }
 
+# write_halves STRIPE...: the first half of each.
+write_halves() {
+	local stripe
+	for stripe; do
+		dd if=/dev/urandom of=/dev/mapper/fs0 bs=$((RIG_W / 2)) count=1 seek=$((2 * stripe)) oflag=direct \
+			conv=notrunc status=none || return
+	done
+}
+
 # mismatches: rows of the array in which the parity is wrong.
 mismatches() {
 	local md=/sys/block/${RIG_MD#/dev/}/md
@@ -87,7 +96,7 @@ mismatches() {
 	cat "$md/mismatch_cnt"
 }
 
-tap_plan 47
+tap_plan 49
 rig_load_module
 modprobe dm-flakey
 rig_preset R5 spindle
@@ -149,24 +158,33 @@ wait "$job" 2>/dev/null
 tap_is "$(stat held_bytes) $(stat filled_stripes) $(stat partial_stripes)" "397312 24 3" \
 	"beside others it is filled, and one page is not"
 
+write_halves 20
+flush
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "24 4" "half a stripe, and a flush: it is written as it is"
+write_halves 21 22
+flush
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "26 4" "halves of two: they are beside each other, and filled"
+
 dmsetup message fs0 0 set seek_bytes 0
 pieces 4
 flush
 hold 6
-tap_is "$(stat filled_stripes) $(stat partial_stripes)" "24 5" "seek_bytes 0: none is filled"
+write_halves 21 22
+flush
+tap_is "$(stat filled_stripes) $(stat partial_stripes)" "26 8" "seek_bytes 0: none is filled"
 dmsetup message fs0 0 set seek_bytes 1048576
 dmsetup message fs0 0 set stripe_bytes $((RIG_W / 4 * 3))
 dmsetup message fs0 0 set stripe_bytes "$RIG_W"
 pieces 4
 flush
-tap_is "$(stat filled_stripes)" 25 "after a change of the width and back: filled"
+tap_is "$(stat filled_stripes)" 27 "after a change of the width and back: filled"
 tap_check "what was written is below" reads_back 4
 dmsetup message fs0 0 set mode writethrough
 dmsetup message fs0 0 set hold_ms 1
 pieces 4
 flush
 hold 6
-tap_is "$(stat filled_stripes)" 25 "in writethrough none is filled"
+tap_is "$(stat filled_stripes)" 27 "in writethrough none is filled"
 
 dmsetup message fs0 0 set hold_ms 3600000
 dmsetup message fs0 0 set mode writebehind
@@ -174,7 +192,7 @@ mdadm --quiet --fail "$RIG_MD" "${RIG_MEMBERS[1]}"
 old=$(holes 5)
 pieces 5
 flush
-tap_is "$(stat filled_stripes)" 26 "with a member gone: filled"
+tap_is "$(stat filled_stripes)" 28 "with a member gone: filled"
 tap_check "what was written is below" reads_back 5
 tap_is "$(holes 5)" "$old" "and the rest is as it was"
 for stripe in 12 13 14 15 16; do
@@ -182,7 +200,7 @@ for stripe in 12 13 14 15 16; do
 	hold "$stripe"
 	held_is_below "$stripe" && [[ $(holes "$stripe") == "$old" ]] || break
 done
-tap_is "$(stat filled_stripes)" 31 "also what was held for a moment, whatever the member had of it"
+tap_is "$(stat filled_stripes)" 33 "also what was held for a moment, whatever the member had of it"
 mdadm --quiet --remove "$RIG_MD" "${RIG_MEMBERS[1]}"
 mdadm --quiet --zero-superblock "${RIG_MEMBERS[1]}"
 mdadm --quiet --add "$RIG_MD" "${RIG_MEMBERS[1]}"

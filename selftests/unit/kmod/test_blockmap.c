@@ -142,6 +142,7 @@ static void maps_follow_the_model(void **state)
 #define CHUNK 128	/* 64 KiB, of which four make a stripe */
 #define STRIPE 512
 #define SEEK 2048
+#define ALONE UINT32_MAX
 
 static void stage_block(unsigned long *map, u32 member, u32 row)
 {
@@ -155,14 +156,14 @@ static void filling_pays_for_many_pieces(void **state)
 
 	(void)state;
 	stage_block(map, 0, 1);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
 	stage_block(map, 1, 3);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
 	stage_block(map, 2, 5);
-	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
 	/* Where a request costs next to nothing it is the bytes that count. */
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, false));
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 0, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, ALONE));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 0, ALONE));
 }
 
 /* Blocks of the same row share their parity. */
@@ -174,7 +175,7 @@ static void filling_counts_parity_by_rows(void **state)
 	stage_block(map, 0, 2);
 	stage_block(map, 1, 2);
 	stage_block(map, 2, 2);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
 }
 
 /*
@@ -189,14 +190,14 @@ static void filling_does_not_pay_for_runs(void **state)
 
 	(void)state;
 	blockmap_set(head, 0, 300);
-	assert_false(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, false));
-	assert_true(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, true));
+	assert_false(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, ALONE));
+	assert_true(blockmap_fill_pays(head, CHUNK, STRIPE, SEEK, 1));
 	blockmap_set(tail, 40, STRIPE - 40);
-	assert_false(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, false));
-	assert_true(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, true));
+	assert_false(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, ALONE));
+	assert_true(blockmap_fill_pays(tail, CHUNK, STRIPE, SEEK, 1));
 	blockmap_set(hole, 0, 200);
 	blockmap_set(hole, 208, STRIPE - 208);
-	assert_true(blockmap_fill_pays(hole, CHUNK, STRIPE, SEEK, false));
+	assert_true(blockmap_fill_pays(hole, CHUNK, STRIPE, SEEK, ALONE));
 }
 
 /* Where each row is requests of its own, some rows do. */
@@ -207,12 +208,29 @@ static void filling_pays_for_rows_apart(void **state)
 	(void)state;
 	stage_block(map, 0, 1);
 	stage_block(map, 0, 2);
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, true));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, 1));
 	/* A sector lies in a row as a block does. */
 	blockmap_set(map, 3 * 8, 1);
-	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, true));
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, false));
-	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, true));
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, 1));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, 32, 1));
+}
+
+/* Beside others md's thread breaks a run where a batch of its own ends. */
+static void filling_pays_for_long_runs_in_batches(void **state)
+{
+	unsigned long map[WORDS] = { 0 };
+
+	(void)state;
+	/* Two halves of chunks: 8 rows, which are one batch. */
+	blockmap_set(map, 0, CHUNK / 2);
+	blockmap_set(map, CHUNK, CHUNK / 2);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, 8));
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, 4));
+	/* Two chunks: two batches each, and of parity. */
+	blockmap_set(map, 0, 2 * CHUNK);
+	assert_false(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, ALONE));
+	assert_true(blockmap_fill_pays(map, CHUNK, STRIPE, SEEK, 8));
 }
 
 int main(void)
@@ -223,6 +241,7 @@ int main(void)
 		cmocka_unit_test(filling_counts_parity_by_rows),
 		cmocka_unit_test(filling_does_not_pay_for_runs),
 		cmocka_unit_test(filling_pays_for_rows_apart),
+		cmocka_unit_test(filling_pays_for_long_runs_in_batches),
 	};
 
 	return cmocka_run_group_tests_name("blockmap", tests, NULL, NULL);
