@@ -333,12 +333,35 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 	d->inflight_whole -= takes_stripe(d, group);
 }
 
+/* Whether the flush that is under way waits for a group. What is not copied did not complete. */
+static bool is_owed(const struct destager *d, const struct stripe_group *group)
+{
+	return d->flush_state == FLUSH_DESTAGING && group->epoch <= d->flush_epoch &&
+	       group->copied;
+}
+
+/* Whether the flush that is under way waits for more than one group: it starts all at a time. */
+static bool are_owed(const struct destager *d)
+{
+	const struct stripe_group *group;
+	unsigned int nr = 0;
+
+	if (d->flush_state != FLUSH_DESTAGING)
+		return false;
+	list_for_each_entry(group, &d->live, live) {
+		if (group->epoch > d->flush_epoch)
+			break;
+		nr += is_owed(d, group);
+		if (nr > 1)
+			return true;
+	}
+	return false;
+}
+
 /* Whether the members do something else while a group is written. */
 static bool is_beside(const struct destager *d)
 {
-	/* A flush starts all that it waits for at a time. */
-	return d->inflight || atomic_read(&fullstripe_of(d)->staging.bypasses) ||
-	       (d->flush_state == FLUSH_DESTAGING && !list_is_singular(&d->live));
+	return d->inflight || atomic_read(&fullstripe_of(d)->staging.bypasses) || are_owed(d);
 }
 
 /*
@@ -380,13 +403,6 @@ static struct fill *take_fill(struct destager *d, const struct stripe_group *gro
 	fill = list_first_entry(&d->fills, struct fill, link);
 	list_del_init(&fill->link);
 	return fill;
-}
-
-/* Whether the flush that is under way waits for a group. What is not copied did not complete. */
-static bool is_owed(const struct destager *d, const struct stripe_group *group)
-{
-	return d->flush_state == FLUSH_DESTAGING && group->epoch <= d->flush_epoch &&
-	       group->copied;
 }
 
 /* Whether somebody waits for a group. */

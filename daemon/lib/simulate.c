@@ -299,13 +299,21 @@ static bool is_whole(const struct simulation *s, const struct group *g)
  * Starting: see "Starting" in kmod/destage.c
  */
 
+/* Whether the flush that is under way waits for more than one group. */
+static bool are_owed(const struct simulation *s)
+{
+	const struct group *first = TAILQ_FIRST(&s->live);
+	const struct group *second = first ? TAILQ_NEXT(first, live) : NULL;
+
+	return s->flushing && second && second->epoch <= s->flush_epoch;
+}
+
 /* Whether the members do something else while a group is written. */
 static bool is_beside(const struct simulation *s)
 {
-	const struct group *first = TAILQ_FIRST(&s->live);
 	const struct job *job;
 
-	if (s->inflight > 0 || (s->flushing && TAILQ_NEXT(first, live)))
+	if (s->inflight > 0 || are_owed(s))
 		return true;
 	TAILQ_FOREACH(job, &s->jobs, link)
 		if (job->n > 0)
