@@ -246,16 +246,27 @@ static bool is_large(const struct harm *h, enum harm_measure m, double before, d
 	}
 }
 
+/* How many times as bad it became. What there was none of before is the worst. */
+static double times_worse(const struct harm_finding *f)
+{
+	double better = f->measure == HARM_BANDWIDTH ? f->after : f->before;
+	double worse = f->measure == HARM_BANDWIDTH ? f->before : f->after;
+
+	return better > 0 ? worse / better : INFINITY;
+}
+
 /**
  * harm_judge() - what the change did
  * @h: the samples; a change is being judged
- * @ret: what became worse, if it was harmed
+ * @ret: what became worse, if it was harmed: what did most of all
  *
  * It is not asked for before all samples are there: who looks after each one finds luck.
  */
 enum harm_verdict harm_judge(const struct harm *h, struct harm_finding *ret)
 {
+	struct harm_finding worst;
 	unsigned int known = 0;
+	bool harmed = false;
 
 	if (h->unlike >= HARM_SAMPLES || h->n_before < HARM_SAMPLES)
 		return HARM_NOT_COMPARABLE;
@@ -263,6 +274,7 @@ enum harm_verdict harm_judge(const struct harm *h, struct harm_finding *ret)
 		return HARM_PENDING;
 	for (enum harm_measure m = 0; m < HARM_MEASURES; m++) {
 		double before[HARM_SAMPLES], after[HARM_SAMPLES];
+		struct harm_finding finding;
 
 		if (!values_of(h->before, m, before) || !values_of(h->after, m, after))
 			continue;
@@ -270,11 +282,17 @@ enum harm_verdict harm_judge(const struct harm *h, struct harm_finding *ret)
 		if (!is_beyond_noise(m, before, after) ||
 		    !is_large(h, m, median(before), median(after)))
 			continue;
-		*ret = (struct harm_finding) {
+		finding = (struct harm_finding) {
 			.measure = m,
 			.before = median(before),
 			.after = median(after),
 		};
+		if (!harmed || times_worse(&finding) > times_worse(&worst))
+			worst = finding;
+		harmed = true;
+	}
+	if (harmed) {
+		*ret = worst;
 		return HARM_HARMED;
 	}
 	return known ? HARM_UNHARMED : HARM_NOT_COMPARABLE;

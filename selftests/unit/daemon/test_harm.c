@@ -255,6 +255,39 @@ static void test_verdicts(void **state)
 	}
 }
 
+/* Several became worse: what did most of all is named. */
+static void test_worst_is_named(void **state)
+{
+	static const struct {
+		double pre_reads[2], bandwidth[2];
+		enum harm_measure worst;
+	} cases[] = {
+		{ { 0.49, 0.54 }, { 3600, 300 }, HARM_BANDWIDTH },
+		{ { 0.1, 2 }, { 3600, 1800 }, HARM_PRE_READS },
+		/* There were none. */
+		{ { 0, 0.5 }, { 3600, 300 }, HARM_PRE_READS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct harm_sample s = a_sample();
+		struct harm_finding finding;
+		struct harm h = { .n_before = 0 };
+
+		for (size_t n = 0; n < 2 * HARM_SAMPLES; n++) {
+			bool after = n >= HARM_SAMPLES;
+
+			if (n == HARM_SAMPLES)
+				harm_begin(&h, 1);
+			s.values[HARM_PRE_READS] = cases[i].pre_reads[after];
+			s.values[HARM_BANDWIDTH] = cases[i].bandwidth[after];
+			harm_add(&h, &s);
+		}
+		assert_int_equal(harm_judge(&h, &finding), HARM_HARMED);
+		assert_int_equal(finding.measure, cases[i].worst);
+	}
+}
+
 /* Who has less to do gets less, and is not harmed. */
 static void test_less_is_asked_for(void **state)
 {
@@ -410,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_same_workload),
 		cmocka_unit_test(test_no_streams),
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_worst_is_named),
 		cmocka_unit_test(test_less_is_asked_for),
 		cmocka_unit_test(test_luck),
 		cmocka_unit_test(test_course),
