@@ -238,6 +238,12 @@ rig_sysfs() {
 	echo "/sys/block/$node/fullstripe"
 }
 
+# rig_settle: waits until udev, if there is one, has looked at what is new: what it has open can
+# neither be removed nor stopped.
+rig_settle() {
+	[[ ! -e /run/udev/control ]] || udevadm settle
+}
+
 # rig_teardown: takes away mounts, dm devices, arrays and members, whoever made
 # them and however far that got. What will not go is named.
 rig_teardown() {
@@ -247,8 +253,10 @@ rig_teardown() {
 	for dir in $(awk '$1 ~ "^/dev/(mapper/|dm-|md|nullb)" { print $2 }' /proc/mounts | tac); do
 		umount "$dir" || status=1
 	done
-	# Those on arrays, and then those under them.
+	# Those on arrays, and then those under them. What goes has udev look at what was below.
+	rig_settle || status=1
 	[[ ! -e /dev/mapper/control ]] || dmsetup remove_all || status=1
+	rig_settle || status=1
 	for dev in /sys/block/md*; do
 		[[ ! -e $dev ]] || mdadm --quiet --stop "/dev/${dev##*/}" || status=1
 	done
@@ -258,7 +266,12 @@ rig_teardown() {
 	done
 	RIG_MEMBERS=()
 
-	left=$(cd /sys/block && echo dm-* md* nullb*)
-	[[ $left == 'dm-* md* nullb*' ]] || rig_error "still there after the teardown: $left" || status=1
-	return "$status"
+	# Whoever opens the node of an array that was just stopped makes an empty one for a moment.
+	rig_settle || status=1
+	for _ in {1..50}; do
+		left=$(cd /sys/block && echo dm-* md* nullb*)
+		[[ $left != 'dm-* md* nullb*' ]] || return "$status"
+		sleep 0.1
+	done
+	rig_error "still there after the teardown: $left"
 }
