@@ -318,9 +318,15 @@ struct file_bucket {
  * @held: files with parked bios, which wait for the low water mark or what does as well,
  *	or until it is quiet no more.
  * @going: those that reached that: their parked bios go on.
- * @nr_held: those with parked bios.
+ * @nr_waiting: files with parked bios.
+ * @nr_held: those of them that are listed as held: all but those that wait only so that more
+ *	of them leave at a time.
  * @peak: the most that one file had outstanding.
  * @whole_bytes: whole stripes in flight, of all files; not those that wait for memory.
+ * @paced_bytes: those of them that leave together.
+ * @turn: whose turn it is; may be gone, so it is only compared. Only @work uses it, and
+ * @turn_bytes: what has left of it in this turn, and
+ * @filling: many of those that leave together do now.
  * @work: lets parked bios go on.
  * @news: files of which listeners are to be told.
  * @tell: tells them.
@@ -331,9 +337,14 @@ struct throttle {
 	spinlock_t lock;	/* @held, @going, @news */
 	struct list_head held;
 	struct list_head going;
+	atomic_t nr_waiting;
 	atomic_t nr_held;
 	atomic64_t peak;
 	atomic64_t whole_bytes;
+	atomic64_t paced_bytes;
+	const struct dirty_file *turn;
+	u32 turn_bytes;
+	bool filling;
 	struct work_struct work;
 	struct list_head news;
 	struct delayed_work tell;
@@ -458,13 +469,15 @@ enum io_kind {
  * @nr_bypass: used entries of @bypass.
  * @generation: which counter of unmarked writes it is in.
  * @whole: whole stripes, and counted as such for @file.
+ * @paced: it leaves together with others like it, and is counted as such, if @whole.
  * @awaited: a flush, or with FUA.
  * @charged: bytes that are counted in @file for it.
  * @file: whose it is, if anybody's.
  * @group: the group that waits for it.
  * @bypass: the stripes it is writing.
  * @discard: those it is discarding.
- * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
+ * @parked_at: nanoseconds when it was held for its file's sake, 0 if it is parked but not held;
+ *	until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
  */
 struct fullstripe_io {
@@ -472,6 +485,7 @@ struct fullstripe_io {
 	u8 nr_bypass;
 	u8 generation;
 	bool whole;
+	bool paced;
 	bool awaited;
 	u32 charged;
 	struct dirty_file *file;
@@ -945,6 +959,7 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes);
 int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo);
 int staging_write(struct fullstripe *fs, struct bio *bio);
 void staging_go_on(struct fullstripe *fs, struct bio *bio);
+void staging_gone_on(struct fullstripe *fs);
 int staging_read(struct fullstripe *fs, struct bio *bio);
 bool staging_holds(struct fullstripe *fs, u64 stripe);
 bool staging_presses(struct fullstripe *fs, struct stripe_group *group);

@@ -69,10 +69,12 @@ void held_park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
 {
 	struct holding *h = &file->holding;
 
+	count(fs, COUNT_THROTTLED, 1);
 	fullstripe_io(bio)->parked_at = ktime_get_ns();
 	h->parked_bytes += bio->bi_iter.bi_size;
 	if (h->nr_parked++)
 		return;
+	atomic_inc(&fs->throttle.nr_held);
 	h->times++;
 	h->last = jiffies;
 	note_news(fs, file, true);
@@ -90,8 +92,10 @@ void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 
 	h->longest = max(h->longest, ktime_get_ns() - fullstripe_io(bio)->parked_at);
 	h->parked_bytes -= bio->bi_iter.bi_size;
-	if (!--h->nr_parked)
-		note_news(fs, file, false);
+	if (--h->nr_parked)
+		return;
+	atomic_dec(&fs->throttle.nr_held);
+	note_news(fs, file, false);
 }
 
 /**
@@ -255,7 +259,7 @@ bool held_next(struct fullstripe *fs, struct file_cursor *at, struct file_info *
 				continue;
 			describe(file, info);
 			first = bio_list_peek(&file->parked);
-			if (first)
+			if (first && fullstripe_io(first)->parked_at)
 				info->wait = ktime_get_ns() - fullstripe_io(first)->parked_at;
 			info->longest = max(info->longest, info->wait);
 			at->serial = file->serial;

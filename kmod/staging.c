@@ -684,7 +684,7 @@ void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io)
 	atomic_inc(&fs->staging.unmarked[io->generation]);
 }
 
-static int send_straight(struct fullstripe *fs, struct bio *bio)
+static void add_straight(struct fullstripe *fs, struct bio *bio)
 {
 	struct staging *st = &fs->staging;
 	unsigned long flags;
@@ -692,7 +692,22 @@ static int send_straight(struct fullstripe *fs, struct bio *bio)
 	spin_lock_irqsave(&st->straight_lock, flags);
 	bio_list_add(&st->straight, bio);
 	spin_unlock_irqrestore(&st->straight_lock, flags);
-	queue_work(fs->destager.wq, &st->straight_work);
+}
+
+/* All that were added leave, in one plug. */
+static void send_straight(struct fullstripe *fs)
+{
+	queue_work(fs->destager.wq, &fs->staging.straight_work);
+}
+
+/* From .map: whole stripes leave at once, in several bios if the lower device takes no fewer. */
+static int pass(struct fullstripe *fs, struct bio *bio, bool in_pieces)
+{
+	fullstripe_remap(fs, bio);
+	if (!in_pieces)
+		return DM_MAPIO_REMAPPED;
+	add_straight(fs, bio);
+	send_straight(fs);
 	return DM_MAPIO_SUBMITTED;
 }
 
@@ -754,8 +769,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 			fullstripe_accept(bio, nr * width);
 			throttle_trim(fs, bio);
 			count(fs, COUNT_BYPASSED_BYTES, bio->bi_iter.bi_size);
-			fullstripe_remap(fs, bio);
-			return most ? DM_MAPIO_REMAPPED : send_straight(fs, bio);
+			return pass(fs, bio, !most);
 		}
 	}
 
@@ -763,8 +777,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	throttle_trim(fs, bio);
 	switch (write_in_stripe(fs, bio, stripe, first)) {
 	case VERDICT_REMAP:
-		fullstripe_remap(fs, bio);
-		return most || in_stripe < width ? DM_MAPIO_REMAPPED : send_straight(fs, bio);
+		return pass(fs, bio, !most && in_stripe == width);
 	case VERDICT_PARK:
 		park(fs, bio);
 		break;
@@ -774,7 +787,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	return DM_MAPIO_SUBMITTED;
 }
 
-/* Try again a bio that was parked; false if there is no memory for it. */
+/* Try again a bio that was parked; false if there is no memory for it. send_straight() follows. */
 static bool write_parked(struct fullstripe *fs, struct bio *bio)
 {
 	enum verdict verdict;
@@ -788,7 +801,7 @@ static bool write_parked(struct fullstripe *fs, struct bio *bio)
 	if (verdict == VERDICT_REMAP) {
 		fullstripe_remap(fs, bio);
 		/* md may sleep, and the next one may have nothing to do with it. */
-		send_straight(fs, bio);
+		add_straight(fs, bio);
 	}
 	return verdict != VERDICT_PARK;
 }
@@ -797,6 +810,8 @@ static bool write_parked(struct fullstripe *fs, struct bio *bio)
  * staging_go_on() - take a write that was parked because of its file.
  * @fs: the target.
  * @bio: a write within one whole stripe, counted in nr_parked.
+ *
+ * Those leave together that are taken until staging_gone_on().
  *
  * Context: a work item; does not sleep.
  */
@@ -807,6 +822,17 @@ void staging_go_on(struct fullstripe *fs, struct bio *bio)
 	/* What is parked anew is counted anew. */
 	if (atomic_dec_and_test(&fs->staging.nr_parked))
 		wake_if_awaited(fs);
+}
+
+/**
+ * staging_gone_on() - the last one was taken for now.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void staging_gone_on(struct fullstripe *fs)
+{
+	send_straight(fs);
 }
 
 static void straight_work(struct work_struct *work)
@@ -851,10 +877,12 @@ static void parked_work(struct work_struct *work)
 		}
 		atomic_dec(&st->nr_parked);
 		if (!taken) {
+			send_straight(fs);
 			destager_kick(fs);
 			return;
 		}
 	}
+	send_straight(fs);
 	wake_if_awaited(fs);
 }
 

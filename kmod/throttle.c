@@ -22,6 +22,15 @@
  * others of its file. Nobody waits while the target is failing, being suspended or changing
  * its stripes.
  *
+ * DOC: who leaves together
+ *
+ * Whole stripes of the page cache wait for each other, too, where disks turn (is_paced()). md
+ * takes whatever comes until its stripe cache is full, and from then on row by row as much as
+ * was written, so that members get single rows. With half of the cache in use at the most the
+ * next ones find place at once: half of them leave under one plug when half are written, and
+ * what lies side by side on a member is one request. Nobody is told of these waits: without
+ * them who submits would wait in md.
+ *
  * DOC: whose a write is
  *
  * A page under writeback belongs to the inode that its mapping names, and truncation and
@@ -49,6 +58,15 @@
  * its way nobody needs to wait for that.
  */
 #define STUCK_MS	50
+
+/* Half of md's stripe cache, if it is the default's (NR_STRIPES in drivers/md/raid5.c). */
+#define PACED_ROWS	(256 / 2)
+
+/* A request that is so large leaves md's plug by itself (BLK_PLUG_FLUSH_SIZE in block/blk-mq.c). */
+#define PLUG_BYTES	SZ_128K
+
+/* So much of a file leaves, a part at a time, before what others have waiting. */
+#define TURN_BYTES	SZ_4M
 
 static struct kmem_cache *cache;
 
@@ -84,8 +102,45 @@ static u64 whole_max(const struct fullstripe *fs)
 	return quiet_max_stripes(fs) * ((u64)fs->geo.stripe_sectors << SECTOR_SHIFT);
 }
 
+/* Whether whole stripes of a file leave together. */
+static bool is_paced(const struct fullstripe *fs, const struct file_key *key)
+{
+	return key->dev && fs->around.rotational &&
+	       fs->geo.chunk_sectors << SECTOR_SHIFT < PLUG_BYTES;
+}
+
+/* So many of those may be in flight, in bytes. */
+static u64 paced_max(const struct fullstripe *fs)
+{
+	u32 rows = DIV_ROUND_UP(fs->geo.chunk_sectors, ROW_SECTORS);
+
+	return PACED_ROWS / rows * ((u64)fs->geo.stripe_sectors << SECTOR_SHIFT);
+}
+
+/* Whether whole stripes that wait for others in flight can leave now, by what is in flight. */
+static bool whole_can_leave(const struct fullstripe *fs, bool paced)
+{
+	const struct throttle *t = &fs->throttle;
+
+	return atomic64_read(&t->whole_bytes) < whole_max(fs) &&
+	       (!paced || atomic64_read(&t->paced_bytes) <= paced_max(fs) / 2);
+}
+
+/* Whether whole stripes have to wait until more can leave together. Bucket locked. */
+static bool must_gather(struct fullstripe *fs, const struct dirty_file *file)
+{
+	struct throttle *t = &fs->throttle;
+	u64 max = paced_max(fs), bytes = atomic64_read(&t->paced_bytes);
+
+	/* Who comes does not pass those who wait. */
+	if (bio_list_empty(&file->parked))
+		return bytes >= max || atomic_read(&t->nr_waiting);
+	t->filling = bytes < max && (t->filling || bytes <= max / 2);
+	return !t->filling;
+}
+
 /* Whether a file's next bio has to wait. Bucket locked. */
-static bool must_wait(const struct fullstripe *fs, struct dirty_file *file,
+static bool must_wait(struct fullstripe *fs, struct dirty_file *file,
 		      const struct fullstripe_io *io)
 {
 	bool reached = file->outstanding >= setting(fs, SETTING_FILE_HIGH_WATER_BYTES);
@@ -93,8 +148,10 @@ static bool must_wait(const struct fullstripe *fs, struct dirty_file *file,
 	if (is_off(fs))
 		return false;
 	WRITE_ONCE(file->over, reached || (file->over && !bio_list_empty(&file->parked)));
-	return file->over || (io->whole &&
-			      atomic64_read(&fs->throttle.whole_bytes) >= whole_max(fs));
+	if (file->over || !io->whole)
+		return file->over;
+	return atomic64_read(&fs->throttle.whole_bytes) >= whole_max(fs) ||
+	       (io->paced && must_gather(fs, file));
 }
 
 /* Whose a write is; false if nobody's. In .map only: later its pages may be gone. */
@@ -236,17 +293,29 @@ static void recount(struct fullstripe *fs, struct dirty_file *file, s64 outstand
 		queue_work(fs->destager.wq, &fs->throttle.work);
 }
 
+/* More whole stripes are in flight. */
+static void begin_whole(struct fullstripe *fs, const struct fullstripe_io *io)
+{
+	if (!io->whole)
+		return;
+	atomic64_add(io->charged, &fs->throttle.whole_bytes);
+	if (io->paced)
+		atomic64_add(io->charged, &fs->throttle.paced_bytes);
+}
+
 /* Fewer whole stripes are in flight. */
 static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes)
 {
 	struct throttle *t = &fs->throttle;
-	s64 left;
+	bool goes_on;
 
 	if (!io->whole)
 		return;
-	/* A full barrier: who parks a bio looks at this afterwards. */
-	left = atomic64_sub_return(bytes, &t->whole_bytes);
-	if (atomic_read(&t->nr_held) && left <= whole_max(fs) / 2)
+	/* Full barriers: who parks a bio looks at this afterwards. */
+	goes_on = atomic64_sub_return(bytes, &t->whole_bytes) <= whole_max(fs) / 2;
+	if (io->paced)
+		goes_on &= atomic64_sub_return(bytes, &t->paced_bytes) <= paced_max(fs) / 2;
+	if (goes_on && atomic_read(&t->nr_waiting))
 		throttle_wake(fs);
 }
 
@@ -269,6 +338,20 @@ static void add_parked(struct dirty_file *file, struct bio *bio)
 	}
 }
 
+/*
+ * All that is parked of a file is listed as held, or nothing if it waits only for others that
+ * leave with it. Bucket locked.
+ */
+static void hold_parked(struct fullstripe *fs, struct dirty_file *file)
+{
+	struct bio *bio;
+
+	if (file->holding.nr_parked || (!file->over && !quiet_is_near(fs)))
+		return;
+	bio_list_for_each(bio, &file->parked)
+		held_park(fs, file, bio);
+}
+
 /* Bucket locked. True if it is the first one of its file. */
 static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
 {
@@ -276,16 +359,20 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 	struct throttle *t = &fs->throttle;
 
 	trace_fullstripe_park(fs, file, bio);
-	held_park(fs, file, bio);
+	fullstripe_io(bio)->parked_at = 0;
 	atomic_inc(&fs->staging.nr_parked);
 	if (first) {
 		WRITE_ONCE(file->moved, jiffies);
 		spin_lock(&t->lock);
 		list_add_tail(&file->link, &t->held);
 		spin_unlock(&t->lock);
-		atomic_inc(&t->nr_held);
+		atomic_inc(&t->nr_waiting);
 	}
 	add_parked(file, bio);
+	if (file->holding.nr_parked)
+		held_park(fs, file, bio);
+	else
+		hold_parked(fs, file);
 	return first;
 }
 
@@ -309,7 +396,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	struct file_key key;
 	unsigned long flags;
 	bool first = false;
-	bool admit, whole;
+	bool admit, whole, paced;
 
 	if (!high || !identify(bio, &key))
 		return true;
@@ -326,13 +413,14 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	/* What it is quiet for does not stand back itself, nor do others behind it. */
 	io->whole = in_stripe == fs->geo.stripe_sectors && !io->awaited;
 	whole = io->whole;
+	paced = is_paced(fs, &key);
+	io->paced = paced;
 	admit = is_off(fs) || ((io->awaited || bio_list_empty(&file->parked)) &&
 			       !must_wait(fs, file, io));
 	if (admit) {
 		io->charged = sectors << SECTOR_SHIFT;
 		charge(fs, file, io->charged);
-		if (io->whole)
-			atomic64_add(io->charged, &fs->throttle.whole_bytes);
+		begin_whole(fs, io);
 	} else {
 		fullstripe_accept(bio, in_stripe);
 		first = park(fs, file, bio);
@@ -342,12 +430,11 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 		return true;
 
 	/* From here on the bio may be gone. */
-	count(fs, COUNT_THROTTLED, 1);
 	/* Who changes this looks for parked bios afterwards: one of the two sees the other. */
 	smp_mb();
 	if (is_off(fs) || setting(fs, SETTING_FILE_HIGH_WATER_BYTES) != high)
 		throttle_recheck(fs);
-	else if (whole && atomic64_read(&fs->throttle.whole_bytes) < whole_max(fs))
+	else if (whole && whole_can_leave(fs, paced))
 		throttle_wake(fs);
 	if (first)
 		destager_kick(fs);
@@ -454,6 +541,23 @@ void throttle_release(struct fullstripe *fs, struct list_head *pages)
 		recount(fs, last, -bytes, -bytes);
 }
 
+/*
+ * Whether the others are next: what lies side by side on a member is one request only if not
+ * too much of others comes between.
+ */
+static bool is_turn_over(struct throttle *t, const struct dirty_file *file,
+			 const struct fullstripe_io *io)
+{
+	if (t->turn != file)
+		t->turn_bytes = 0;
+	t->turn = file;
+	t->turn_bytes += io->charged;
+	if (io->whole && io->paced && t->turn_bytes < TURN_BYTES)
+		return false;
+	t->turn = NULL;
+	return true;
+}
+
 /* The next parked bio of a file that goes on; counted. NULL if it has to wait again. */
 static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 {
@@ -474,23 +578,27 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 		io = fullstripe_io(bio);
 		io->charged = bio->bi_iter.bi_size;
 		charge(fs, file, io->charged);
-		if (io->whole)
-			atomic64_add(io->charged, &t->whole_bytes);
+		begin_whole(fs, io);
 	}
 	file->pressing = false;
 	if (!bio) {
 		file->going = false;
-		list_move_tail(&file->link, &t->held);
+		/* It is the first of those that wait if it is still its turn. */
+		if (t->turn == file)
+			list_move(&file->link, &t->held);
+		else
+			list_move_tail(&file->link, &t->held);
 	} else if (bio_list_empty(&file->parked)) {
 		file->going = false;
 		list_del_init(&file->link);
-		atomic_dec(&t->nr_held);
-	} else {
-		/* Now the others. */
+		atomic_dec(&t->nr_waiting);
+	} else if (is_turn_over(t, file, fullstripe_io(bio))) {
 		list_move_tail(&file->link, &t->going);
 	}
 	spin_unlock(&t->lock);
-	if (bio)
+	if (!bio)
+		hold_parked(fs, file);
+	else if (fullstripe_io(bio)->parked_at)
 		held_unpark(fs, file, bio);
 	spin_unlock_irq(&bucket->lock);
 	return bio;
@@ -501,6 +609,7 @@ static void throttle_work(struct work_struct *work)
 	struct throttle *t = container_of(work, struct throttle, work);
 	struct fullstripe *fs = container_of(t, struct fullstripe, throttle);
 
+	t->filling = false;
 	for (;;) {
 		struct dirty_file *file;
 		struct bio *bio;
@@ -512,12 +621,15 @@ static void throttle_work(struct work_struct *work)
 			break;
 		/* It stays: only this work takes what it has parked. */
 		bio = next_parked(fs, file);
-		if (bio)
+		if (bio) {
 			staging_go_on(fs, bio);
-		else
+		} else {
+			staging_gone_on(fs);
 			destager_kick(fs);
+		}
 		cond_resched();
 	}
+	staging_gone_on(fs);
 }
 
 /**
@@ -615,7 +727,7 @@ enum throttle_need throttle_needs(struct fullstripe *fs, bool still, unsigned lo
 	struct dirty_file *file, *next;
 	bool goes_on = false;
 
-	if (!atomic_read(&t->nr_held))
+	if (!atomic_read(&t->nr_waiting))
 		return THROTTLE_NOTHING;
 	*again = min(*again, msecs_to_jiffies(STUCK_MS));
 	spin_lock_irq(&t->lock);

@@ -126,6 +126,20 @@ under_way() {
 	awk '{ print $1 + $2 }' "$slow_inflight"
 }
 
+# is_under_way NUMBER: whether so many requests are under way below.
+is_under_way() {
+	(($(under_way) == $1))
+}
+
+# stays COMMAND...: it is true, and for a second: what must not come has the time to.
+stays() {
+	local i
+	for ((i = 0; i < 5; i++)); do
+		"$@" || return
+		sleep 0.2
+	done
+}
+
 # The next script of this boot finds the machine as this one did.
 leave() {
 	rig_teardown

@@ -23,20 +23,6 @@ hung_flush() {
 	until_true is flushes 1
 }
 
-# is_under_way NUMBER: whether so many requests are under way below.
-is_under_way() {
-	(($(under_way) == $1))
-}
-
-# stays COMMAND...: it is true, and for a second: what must not come has the time to.
-stays() {
-	local i
-	for ((i = 0; i < 5; i++)); do
-		"$@" || return
-		sleep 0.2
-	done
-}
-
 # stage: a block, far behind.
 stage() {
 	xfs_io -d -c "pwrite -q 60m 4k" /dev/mapper/fs0
