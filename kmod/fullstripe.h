@@ -226,14 +226,16 @@ struct file_key {
 };
 
 /**
- * struct holding - what is known of how a file was held. None of it changes for a file that
- *	is not.
+ * struct holding - what is known of how a file was held. For a file that is not only what is
+ *	parked changes.
  *
  * Under the lock of the file's struct file_bucket:
  * @times: how often it was held.
- * @nr_parked: bios in its parked list; also read without the lock.
+ * @since: ktime_get_ns() when it began to be held, 0: it is not; also read without the lock.
+ * @nr_parked: bios in its parked list, whether it is held or they only wait for more to leave
+ *	with; also read without the lock.
  * @parked_bytes: their bytes; also read without the lock.
- * @longest: nanoseconds that a bio of it was parked at the most; also read without the lock.
+ * @longest: nanoseconds that a bio of it was held at the most; also read without the lock.
  * @last: jiffies when it was last held.
  *
  * Under the throttle's lock:
@@ -244,6 +246,7 @@ struct file_key {
  */
 struct holding {
 	unsigned int times;
+	u64 since;
 	unsigned int nr_parked;
 	u64 parked_bytes;
 	u64 longest;
@@ -319,8 +322,8 @@ struct file_bucket {
  *	or until it is quiet no more.
  * @going: those that reached that: their parked bios go on.
  * @nr_waiting: files with parked bios.
- * @nr_held: those of them that are listed as held: all but those that wait only so that more
- *	of them leave at a time.
+ * @nr_held: those of them that are held: all but those whose bios wait only for more to leave
+ *	with.
  * @peak: the most that one file had outstanding.
  * @whole_bytes: whole stripes in flight, of all files; not those that wait for memory.
  * @paced_bytes: those of them that leave together.
@@ -476,8 +479,7 @@ enum io_kind {
  * @group: the group that waits for it.
  * @bypass: the stripes it is writing.
  * @discard: those it is discarding.
- * @parked_at: nanoseconds when it was held for its file's sake, 0 if it is parked but not held;
- *	until it goes on.
+ * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
  */
 struct fullstripe_io {
@@ -944,6 +946,8 @@ unsigned int quiet_max_stripes(const struct fullstripe *fs);
 
 /* held.c */
 void held_park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
+void held_begin(struct fullstripe *fs, struct dirty_file *file);
+void held_end(struct fullstripe *fs, struct dirty_file *file);
 void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio);
 struct dirty_file *held_keep(struct file_bucket *bucket, struct dirty_file *file);
 struct dirty_file *held_surplus(struct file_bucket *bucket);

@@ -59,6 +59,12 @@ static void note_news(struct fullstripe *fs, struct dirty_file *file, bool begin
 		mod_delayed_work(system_unbound_wq, &t->tell, 0);
 }
 
+/* Nanoseconds that a parked bio has been held. Bucket locked; its file is held. */
+static u64 held_for(const struct holding *h, struct bio *bio)
+{
+	return ktime_get_ns() - max(fullstripe_io(bio)->parked_at, h->since);
+}
+
 /**
  * held_park() - a bio of a file is being parked.
  * @fs: the target.
@@ -69,15 +75,46 @@ void held_park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio)
 {
 	struct holding *h = &file->holding;
 
-	count(fs, COUNT_THROTTLED, 1);
 	fullstripe_io(bio)->parked_at = ktime_get_ns();
 	h->parked_bytes += bio->bi_iter.bi_size;
-	if (h->nr_parked++)
+	h->nr_parked++;
+	if (h->since)
+		count(fs, COUNT_THROTTLED, 1);
+}
+
+/**
+ * held_begin() - what is parked of a file waits for its mark or a flush, from now on.
+ * @fs: the target.
+ * @file: the file; its bucket is locked.
+ */
+void held_begin(struct fullstripe *fs, struct dirty_file *file)
+{
+	struct holding *h = &file->holding;
+
+	if (h->since)
 		return;
+	WRITE_ONCE(h->since, ktime_get_ns());
+	count(fs, COUNT_THROTTLED, h->nr_parked);
 	atomic_inc(&fs->throttle.nr_held);
 	h->times++;
 	h->last = jiffies;
 	note_news(fs, file, true);
+}
+
+/**
+ * held_end() - a file is held no longer.
+ * @fs: the target.
+ * @file: the file; its bucket is locked.
+ */
+void held_end(struct fullstripe *fs, struct dirty_file *file)
+{
+	struct holding *h = &file->holding;
+
+	if (!h->since)
+		return;
+	WRITE_ONCE(h->since, 0);
+	atomic_dec(&fs->throttle.nr_held);
+	note_news(fs, file, false);
 }
 
 /**
@@ -90,12 +127,11 @@ void held_unpark(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 {
 	struct holding *h = &file->holding;
 
-	h->longest = max(h->longest, ktime_get_ns() - fullstripe_io(bio)->parked_at);
+	if (h->since)
+		h->longest = max(h->longest, held_for(h, bio));
 	h->parked_bytes -= bio->bi_iter.bi_size;
-	if (--h->nr_parked)
-		return;
-	atomic_dec(&fs->throttle.nr_held);
-	note_news(fs, file, false);
+	if (!--h->nr_parked)
+		held_end(fs, file);
 }
 
 /**
@@ -160,14 +196,15 @@ void held_drop(struct throttle *t, struct dirty_file *file)
 static void describe(const struct dirty_file *file, struct file_info *info)
 {
 	const struct holding *h = &file->holding;
+	bool held = READ_ONCE(h->since);
 
 	*info = (struct file_info) {
 		.key = file->key,
 		.outstanding = READ_ONCE(file->outstanding),
 		.staged = READ_ONCE(file->staged),
-		.parked = READ_ONCE(h->nr_parked),
-		.over = READ_ONCE(h->nr_parked) && READ_ONCE(file->over),
-		.parked_bytes = READ_ONCE(h->parked_bytes),
+		.parked = held ? READ_ONCE(h->nr_parked) : 0,
+		.over = held && READ_ONCE(file->over),
+		.parked_bytes = held ? READ_ONCE(h->parked_bytes) : 0,
 		.times = READ_ONCE(h->times),
 		.longest = READ_ONCE(h->longest),
 	};
@@ -259,8 +296,8 @@ bool held_next(struct fullstripe *fs, struct file_cursor *at, struct file_info *
 				continue;
 			describe(file, info);
 			first = bio_list_peek(&file->parked);
-			if (first && fullstripe_io(first)->parked_at)
-				info->wait = ktime_get_ns() - fullstripe_io(first)->parked_at;
+			if (first && file->holding.since)
+				info->wait = held_for(&file->holding, first);
 			info->longest = max(info->longest, info->wait);
 			at->serial = file->serial;
 			spin_unlock_irqrestore(&bucket->lock, flags);

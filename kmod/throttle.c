@@ -307,15 +307,16 @@ static void begin_whole(struct fullstripe *fs, const struct fullstripe_io *io)
 static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes)
 {
 	struct throttle *t = &fs->throttle;
-	bool goes_on;
 
 	if (!io->whole)
 		return;
-	/* Full barriers: who parks a bio looks at this afterwards. */
-	goes_on = atomic64_sub_return(bytes, &t->whole_bytes) <= whole_max(fs) / 2;
+	atomic64_sub(bytes, &t->whole_bytes);
 	if (io->paced)
-		goes_on &= atomic64_sub_return(bytes, &t->paced_bytes) <= paced_max(fs) / 2;
-	if (goes_on && atomic_read(&t->nr_waiting))
+		atomic64_sub(bytes, &t->paced_bytes);
+	/* Who parks a bio looks at these afterwards; and the last of those that end sees all. */
+	smp_mb__after_atomic();
+	if (atomic_read(&t->nr_waiting) && atomic64_read(&t->whole_bytes) <= whole_max(fs) / 2 &&
+	    atomic64_read(&t->paced_bytes) <= paced_max(fs) / 2)
 		throttle_wake(fs);
 }
 
@@ -338,18 +339,10 @@ static void add_parked(struct dirty_file *file, struct bio *bio)
 	}
 }
 
-/*
- * All that is parked of a file is listed as held, or nothing if it waits only for others that
- * leave with it. Bucket locked.
- */
-static void hold_parked(struct fullstripe *fs, struct dirty_file *file)
+/* Whether who waits does so for more than others that leave with it. Bucket locked. */
+static bool is_held(const struct fullstripe *fs, const struct dirty_file *file)
 {
-	struct bio *bio;
-
-	if (file->holding.nr_parked || (!file->over && !quiet_is_near(fs)))
-		return;
-	bio_list_for_each(bio, &file->parked)
-		held_park(fs, file, bio);
+	return file->over || quiet_is_near(fs);
 }
 
 /* Bucket locked. True if it is the first one of its file. */
@@ -359,7 +352,9 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 	struct throttle *t = &fs->throttle;
 
 	trace_fullstripe_park(fs, file, bio);
-	fullstripe_io(bio)->parked_at = 0;
+	held_park(fs, file, bio);
+	if (is_held(fs, file))
+		held_begin(fs, file);
 	atomic_inc(&fs->staging.nr_parked);
 	if (first) {
 		WRITE_ONCE(file->moved, jiffies);
@@ -369,11 +364,17 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 		atomic_inc(&t->nr_waiting);
 	}
 	add_parked(file, bio);
-	if (file->holding.nr_parked)
-		held_park(fs, file, bio);
-	else
-		hold_parked(fs, file);
 	return first;
+}
+
+/*
+ * Whether a bio need not stand behind those of its file that are parked. What is no whole stripe
+ * does not wait for more to leave with. Bucket locked.
+ */
+static bool may_pass(const struct dirty_file *file, const struct fullstripe_io *io)
+{
+	return bio_list_empty(&file->parked) || io->awaited ||
+	       (!io->whole && !file->holding.since);
 }
 
 /**
@@ -415,8 +416,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	whole = io->whole;
 	paced = is_paced(fs, &key);
 	io->paced = paced;
-	admit = is_off(fs) || ((io->awaited || bio_list_empty(&file->parked)) &&
-			       !must_wait(fs, file, io));
+	admit = is_off(fs) || (may_pass(file, io) && !must_wait(fs, file, io));
 	if (admit) {
 		io->charged = sectors << SECTOR_SHIFT;
 		charge(fs, file, io->charged);
@@ -545,14 +545,16 @@ void throttle_release(struct fullstripe *fs, struct list_head *pages)
  * Whether the others are next: what lies side by side on a member is one request only if not
  * too much of others comes between.
  */
-static bool is_turn_over(struct throttle *t, const struct dirty_file *file,
+static bool is_turn_over(struct fullstripe *fs, const struct dirty_file *file,
 			 const struct fullstripe_io *io)
 {
+	struct throttle *t = &fs->throttle;
+
 	if (t->turn != file)
 		t->turn_bytes = 0;
 	t->turn = file;
 	t->turn_bytes += io->charged;
-	if (io->whole && io->paced && t->turn_bytes < TURN_BYTES)
+	if (io->whole && io->paced && t->turn_bytes < TURN_BYTES && !quiet_is_near(fs))
 		return false;
 	t->turn = NULL;
 	return true;
@@ -592,14 +594,16 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 		file->going = false;
 		list_del_init(&file->link);
 		atomic_dec(&t->nr_waiting);
-	} else if (is_turn_over(t, file, fullstripe_io(bio))) {
+	} else if (is_turn_over(fs, file, fullstripe_io(bio))) {
 		list_move_tail(&file->link, &t->going);
 	}
 	spin_unlock(&t->lock);
-	if (!bio)
-		hold_parked(fs, file);
-	else if (fullstripe_io(bio)->parked_at)
+	if (bio)
 		held_unpark(fs, file, bio);
+	else if (is_held(fs, file))
+		held_begin(fs, file);
+	else
+		held_end(fs, file);
 	spin_unlock_irq(&bucket->lock);
 	return bio;
 }

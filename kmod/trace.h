@@ -40,7 +40,7 @@ DECLARE_EVENT_CLASS(fullstripe_parking,
 			      __entry->sector, __entry->bytes, __entry->outstanding)
 );
 
-/* It waits for the low water mark. */
+/* It waits: for the low water mark, for a flush, or for more to leave with. */
 DEFINE_EVENT(fullstripe_parking, fullstripe_park,
 	     TP_PROTO(struct fullstripe *fs, const struct dirty_file *file, const struct bio *bio),
 	     TP_ARGS(fs, file, bio));
