@@ -548,7 +548,7 @@ enum staging_gate {
  *	water mark is reached.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
- * @nr_parked: bios in @parked, and the one that is being tried again.
+ * @nr_parked: bios in @parked, the one that is being tried again, and those in files' queues.
  * @parked_work: tries them again.
  * @straight_lock: for @straight.
  * @straight: bios that cover one stripe wider than the lower device takes at
