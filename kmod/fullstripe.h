@@ -472,7 +472,7 @@ enum io_kind {
  * @nr_bypass: used entries of @bypass.
  * @generation: which counter of unmarked writes it is in.
  * @whole: whole stripes, and counted as such for @file.
- * @paced: it leaves together with others like it, and is counted as such, if @whole.
+ * @paced: @whole, and it leaves together with others like it, and is counted as such.
  * @awaited: a flush, or with FUA.
  * @charged: bytes that are counted in @file for it.
  * @file: whose it is, if anybody's.
@@ -963,7 +963,7 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes);
 int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo);
 int staging_write(struct fullstripe *fs, struct bio *bio);
 void staging_go_on(struct fullstripe *fs, struct bio *bio);
-void staging_gone_on(struct fullstripe *fs);
+void staging_send_straight(struct fullstripe *fs);
 int staging_read(struct fullstripe *fs, struct bio *bio);
 bool staging_holds(struct fullstripe *fs, u64 stripe);
 bool staging_presses(struct fullstripe *fs, struct stripe_group *group);

@@ -694,8 +694,13 @@ static void add_straight(struct fullstripe *fs, struct bio *bio)
 	spin_unlock_irqrestore(&st->straight_lock, flags);
 }
 
-/* All that were added leave, in one plug. */
-static void send_straight(struct fullstripe *fs)
+/**
+ * staging_send_straight() - what add_straight() was given leaves, in one plug.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void staging_send_straight(struct fullstripe *fs)
 {
 	queue_work(fs->destager.wq, &fs->staging.straight_work);
 }
@@ -707,7 +712,7 @@ static int pass(struct fullstripe *fs, struct bio *bio, bool in_pieces)
 	if (!in_pieces)
 		return DM_MAPIO_REMAPPED;
 	add_straight(fs, bio);
-	send_straight(fs);
+	staging_send_straight(fs);
 	return DM_MAPIO_SUBMITTED;
 }
 
@@ -787,7 +792,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	return DM_MAPIO_SUBMITTED;
 }
 
-/* Try again a bio that was parked; false if there is no memory for it. send_straight() follows. */
+/* Try again a bio that was parked; false if there is no memory for it. Caller sends. */
 static bool write_parked(struct fullstripe *fs, struct bio *bio)
 {
 	enum verdict verdict;
@@ -811,7 +816,7 @@ static bool write_parked(struct fullstripe *fs, struct bio *bio)
  * @fs: the target.
  * @bio: a write within one whole stripe, counted in nr_parked.
  *
- * Those leave together that are taken until staging_gone_on().
+ * Those leave together that are taken until staging_send_straight(), which follows.
  *
  * Context: a work item; does not sleep.
  */
@@ -822,17 +827,6 @@ void staging_go_on(struct fullstripe *fs, struct bio *bio)
 	/* What is parked anew is counted anew. */
 	if (atomic_dec_and_test(&fs->staging.nr_parked))
 		wake_if_awaited(fs);
-}
-
-/**
- * staging_gone_on() - the last one was taken for now.
- * @fs: the target.
- *
- * Context: any.
- */
-void staging_gone_on(struct fullstripe *fs)
-{
-	send_straight(fs);
 }
 
 static void straight_work(struct work_struct *work)
@@ -877,12 +871,12 @@ static void parked_work(struct work_struct *work)
 		}
 		atomic_dec(&st->nr_parked);
 		if (!taken) {
-			send_straight(fs);
+			staging_send_straight(fs);
 			destager_kick(fs);
 			return;
 		}
 	}
-	send_straight(fs);
+	staging_send_straight(fs);
 	wake_if_awaited(fs);
 }
 

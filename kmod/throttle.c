@@ -414,7 +414,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	/* What it is quiet for does not stand back itself, nor do others behind it. */
 	io->whole = in_stripe == fs->geo.stripe_sectors && !io->awaited;
 	whole = io->whole;
-	paced = is_paced(fs, &key);
+	paced = whole && is_paced(fs, &key);
 	io->paced = paced;
 	admit = is_off(fs) || (may_pass(file, io) && !must_wait(fs, file, io));
 	if (admit) {
@@ -554,7 +554,7 @@ static bool is_turn_over(struct fullstripe *fs, const struct dirty_file *file,
 		t->turn_bytes = 0;
 	t->turn = file;
 	t->turn_bytes += io->charged;
-	if (io->whole && io->paced && t->turn_bytes < TURN_BYTES && !quiet_is_near(fs))
+	if (io->paced && t->turn_bytes < TURN_BYTES && !quiet_is_near(fs))
 		return false;
 	t->turn = NULL;
 	return true;
@@ -628,12 +628,12 @@ static void throttle_work(struct work_struct *work)
 		if (bio) {
 			staging_go_on(fs, bio);
 		} else {
-			staging_gone_on(fs);
+			staging_send_straight(fs);
 			destager_kick(fs);
 		}
 		cond_resched();
 	}
-	staging_gone_on(fs);
+	staging_send_straight(fs);
 }
 
 /**

@@ -20,7 +20,7 @@ target() {
 	umount -q "$mnt"
 	[[ ! -e /dev/mapper/fs0 ]] || rig_target_remove fs0 || return
 	CHUNK=$1 WIDTH=$((4 * $1))
-	queue=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/queue
+	queue=${slow_inflight%/*}/queue
 	rig_set "$queue/rotational" "$2" && rig_set "$queue/max_sectors_kb" $((WIDTH / 1024)) &&
 	rig_target fs0 /dev/mapper/low chunk_bytes "$1" data_members 4 hold_ms 3600000 high_water_bytes $((48 * MIB)) &&
 	mount -o noatime,lazytime,no_prefetch_block_bitmaps /dev/mapper/fs0 "$mnt" &&
