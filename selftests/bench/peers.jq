@@ -6,7 +6,9 @@
 include "measured";
 include "figures";
 
-def member_kib: .read_kib + .write_kib;
+# For each byte, as not everyone was given as much to do.
+def ios_each: ([member_ios, 1] | max) / bytes;
+def kib_each: ([.read_kib + .write_kib, 1] | max) / bytes;
 def fsync_us(percent): .fio.jobs[0].sync.lat_ns.percentile[percent] // null | if . then . / 1000 else . end;
 
 # P1: the target is no slower than who has a fast device, and ahead where that should count.
@@ -42,7 +44,7 @@ map(select(.peer)) as $peers
 		| (ratios(speed; $target; $other)
 			| if IN($peer; "raw", "tuned") then . else at_least(goal($row)) end)
 		+ {row: $row, case: $case, peer: $peer,
-			ios: ratios([member_ios, 1] | max; $other; $target),
-			kib: ratios([member_kib, 1] | max; $other; $target)}],
+			ios: ratios(ios_each; $other; $target),
+			kib: ratios(kib_each; $other; $target)}],
 	figures: [group_by([.row, .case, .device])[] | summary]
 }

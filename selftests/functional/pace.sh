@@ -151,10 +151,9 @@ tap_check "and is what was written" is_below
 stand_still
 xfs_io -c "pwrite -q -i /run/data -b 1m 0 8m" -c "sync_range -w 0 8m" "$file"
 until_true are_on_their_way 8
-sent=$(stat accepted_bytes)
-xfs_io -c "pwrite -q -i /run/data -s 8m 8m 4k" -c "sync_range -w 8m 4k" "$file"
-until_true is accepted_bytes $((sent + 4096))
-tap_is $? 0 "what is no whole stripe does not wait for those"
+# It completes when it is staged. (Not counted: the kernel writes single blocks now and then, too.)
+xfs_io -c "pwrite -q -i /run/data -s 8m 8m 4k" -c "sync_range -w 8m 4k" -c "sync_range -b 8m 4k" "$file" &
+tap_check "what is no whole stripe does not wait for those" until_true is_gone $!
 xfs_io -c "pwrite -q -i /run/data -s 8m -b 1m 8m 8m" -c "sync_range -w 8m 8m" "$file" &
 writer=$!
 sleep 0.5
