@@ -14,7 +14,7 @@
 
 # The array is made anew for each, of the same members: a journal is for life.
 bare() {
-	# Whoever was on it may let go of it a moment after it says so: bcache does.
+	# Once that failed right after bcache was gone: it may let go of the array a moment later.
 	[[ ! -e $RIG_MD ]] || await 10 mdadm --quiet --stop "$RIG_MD" || rig_error "$RIG_MD cannot be stopped" || return
 	dd if=/dev/zero of="$fast" bs=1M count=1 oflag=direct status=none || return
 	rig_array 5 $((RIG_CHUNK / 1024)) "${RIG_MD#/dev/}" "$@" || return
