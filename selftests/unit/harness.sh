@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 26
+tap_plan 32
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -91,6 +91,50 @@ tap_is "$("$here/../lib/run-tests" --limit "$dir/limited" "$dir/passing")" 440 "
 tap_is "$(LONG=1 TIME_SCALE=2 "$here/../lib/run-tests" --limit "$dir/limited" "$dir/passing")" 2640 \
 	"a long form has its own limit, and a slow machine has more"
 tap_is "$(LONG=1 "$here/../lib/run-tests" "$dir/limited" | grep '^ok')" "ok 1 1" "a test sees that it is long"
+
+# A machine that is said to die of its emulator in the second of its tests, and for the last time
+# when LIVES are used up; its tests are not run.
+cat >"$dir/machine" <<-'MACHINE'
+	#!/bin/bash
+	until [[ $1 == */run-tests ]]; do shift; done
+	shift
+	for test; do
+		echo "${test##*/}" >>"$SEEN"
+		printf '# selftest begin %s\n1..2\nok 1 one\n' "$test"
+		if [[ $test == *list.sh ]] && (($(grep -c list.sh "$SEEN") <= LIVES)); then
+			exit 123
+		fi
+		printf 'ok 2 two\n# selftest end %s 0 1\n' "$test"
+	done
+MACHINE
+chmod +x "$dir/machine"
+
+# dying LIVES: two tests and a third in that machine; sets the same as harness does.
+dying() {
+	: >"$dir/seen"
+	OUTPUT=$(SEEN=$dir/seen LIVES=$1 VM_RUN=$dir/machine "$here/../run" --kernel 6.12 --log "$dir/log" \
+		create.sh list.sh rig.sh 2>&1)
+	STATUS=$? LAST=${OUTPUT##*$'\n'}
+	SEEN=$(tr '\n' ' ' <"$dir/seen")
+}
+
+dying 0
+tap_is "$STATUS, $LAST, $SEEN" "0, 6 passed, 0 failed, 0 skipped, create.sh list.sh rig.sh " "three tests in a machine are added up"
+dying 2
+tap_is "$STATUS, $LAST" "0, 6 passed, 0 failed, 0 skipped" "where the emulator failed twice no result is lost, and none counts twice"
+tap_is "$SEEN" "create.sh list.sh list.sh list.sh rig.sh " "and what was done is not done again"
+dying 3
+tap_is "$STATUS, $LAST, $(grep -c '^#   .*: the emulator failed, see ' <<<"$OUTPUT")" "1, 3 passed, 3 failed, 0 skipped, 1" \
+	"at the third time it is told"
+
+said=''
+for console in gone there unreadable no-oops; do
+	"$here/../vm/int3-gone" "$here/consoles/$console"
+	said+="$console $? "
+done
+tap_is "$said" "gone 0 there 1 unreadable 1 no-oops 1 " "a breakpoint that is gone is told from one that is there, and from other ends"
+OUTPUT=$("$here/../vm/int3-gone" "$dir/none" 2>&1)
+tap_is "$?" 2 "a console that is not there is wrong usage"
 OUTPUT=$("$here/../run" --quick --long 2>&1)
 tap_is "$?" 2 "what is quick is not long"
 OUTPUT=$("$here/../run" nothing_such.sh 2>&1)
