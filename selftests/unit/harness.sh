@@ -92,8 +92,7 @@ tap_is "$(LONG=1 TIME_SCALE=2 "$here/../lib/run-tests" --limit "$dir/limited" "$
 	"a long form has its own limit, and a slow machine has more"
 tap_is "$(LONG=1 "$here/../lib/run-tests" "$dir/limited" | grep '^ok')" "ok 1 1" "a test sees that it is long"
 
-# A machine that is said to die of its emulator in the second of its tests, and for the last time
-# when LIVES are used up; its tests are not run.
+# A machine that dies of its emulator, DEATHS times, in list.sh; its tests are not run.
 cat >"$dir/machine" <<-'MACHINE'
 	#!/bin/bash
 	until [[ $1 == */run-tests ]]; do shift; done
@@ -101,7 +100,7 @@ cat >"$dir/machine" <<-'MACHINE'
 	for test; do
 		echo "${test##*/}" >>"$SEEN"
 		printf '# selftest begin %s\n1..2\nok 1 one\n' "$test"
-		if [[ $test == *list.sh ]] && (($(grep -c list.sh "$SEEN") <= LIVES)); then
+		if [[ $test == *list.sh ]] && (($(grep -c list.sh "$SEEN") <= DEATHS)); then
 			exit 123
 		fi
 		printf 'ok 2 two\n# selftest end %s 0 1\n' "$test"
@@ -109,10 +108,10 @@ cat >"$dir/machine" <<-'MACHINE'
 MACHINE
 chmod +x "$dir/machine"
 
-# dying LIVES: two tests and a third in that machine; sets the same as harness does.
+# dying DEATHS: three tests in that machine; sets what harness does, and SEEN, which it began.
 dying() {
 	: >"$dir/seen"
-	OUTPUT=$(SEEN=$dir/seen LIVES=$1 VM_RUN=$dir/machine "$here/../run" --kernel 6.12 --log "$dir/log" \
+	OUTPUT=$(SEEN=$dir/seen DEATHS=$1 VM_RUN=$dir/machine "$here/../run" --kernel 6.12 --log "$dir/log" \
 		create.sh list.sh rig.sh 2>&1)
 	STATUS=$? LAST=${OUTPUT##*$'\n'}
 	SEEN=$(tr '\n' ' ' <"$dir/seen")
