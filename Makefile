@@ -6,7 +6,7 @@
 #   make check-quick    those that need no virtual machine, in under a minute
 #   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1, T2 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
-#                       how far it carries, and the historic benchmarks
+#                       how far it carries, and the historic benchmarks; RUNS=1 takes some two hours, 3 (the default) six
 #   make bench-page     Documentation/bench, of what was measured last: tables and pictures
 #   sudo make bench-check   whether the target still saves the members as much; a minute or two
 #   make                the module for all installed kernel headers, and the daemon
@@ -28,6 +28,7 @@ INSTALLED_KVERS = $(or $(KVER),$(sort $(notdir $(patsubst %/updates/,%,$(dir $(i
 ifneq ($(word 2,$(DESTDIR) $(PREFIX)),$(if $(DESTDIR),$(PREFIX)))
 $(error DESTDIR and PREFIX must have no blanks)
 endif
+RUNS = 3
 DKMS = $(DESTDIR)/usr/src/fullstripe-$(FULLSTRIPE_VERSION)
 
 .PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
@@ -80,12 +81,12 @@ demo: setup
 
 bench: setup
 	$(MAKE) modules daemon
-	selftests/bench/run
-	selftests/bench/peers
+	selftests/bench/run --runs $(RUNS)
 	selftests/bench/profile
-	selftests/bench/sweep
 	selftests/bench/instructions
-	selftests/bench/history
+	selftests/bench/history --runs $(RUNS)
+	selftests/bench/sweep --runs $(RUNS)
+	selftests/bench/peers --runs $(RUNS)
 
 # Measures nothing.
 bench-page:
