@@ -471,8 +471,9 @@ enum io_kind {
  * @kind: enum io_kind.
  * @nr_bypass: used entries of @bypass.
  * @generation: which counter of unmarked writes it is in.
- * @whole: whole stripes, and counted as such for @file.
- * @paced: @whole, and it leaves together with others like it, and is counted as such.
+ * @whole: whole stripes, or parts of one that leave together, and counted as such for @file.
+ * @paced: it leaves together with others like it, and is counted as such if it is @whole.
+ * @rest: of the parts of a whole stripe all but the first.
  * @awaited: a flush, or with FUA.
  * @charged: bytes that are counted in @file for it.
  * @file: whose it is, if anybody's.
@@ -488,6 +489,7 @@ struct fullstripe_io {
 	u8 generation;
 	bool whole;
 	bool paced;
+	bool rest;
 	bool awaited;
 	u32 charged;
 	struct dirty_file *file;

@@ -593,7 +593,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	spin_lock_irqsave(&shard->lock, flags);
 	find_groups(fs, stripe, &group, &older);
-	if (!group && !older && (through || sectors == fs->geo.stripe_sectors))
+	if (!group && !older && (through || io->whole || sectors == fs->geo.stripe_sectors))
 		goto bypass;
 
 	if (group)

@@ -28,8 +28,10 @@
  * takes whatever comes until its stripe cache is full, and from then on row by row as much as
  * was written, so that members get single rows. With half of the cache in use at the most the
  * next ones find place at once: half of them leave under one plug when half are written, and
- * what lies side by side on a member is one request. Nobody is told of these waits: without
- * them who submits would wait in md.
+ * what lies side by side on a member is one request. A part of a stripe that goes on where the
+ * last of them ends waits, too: if the rest comes they are a whole stripe, which is not copied,
+ * and has no requests of its own that members are busy with when the others come. Nobody is told
+ * of these waits: without them who submits would wait in md.
  *
  * DOC: whose a write is
  *
@@ -148,7 +150,7 @@ static bool must_wait(struct fullstripe *fs, struct dirty_file *file,
 	if (is_off(fs))
 		return false;
 	WRITE_ONCE(file->over, reached || (file->over && !bio_list_empty(&file->parked)));
-	if (file->over || !io->whole)
+	if (file->over || (!io->whole && !io->paced))
 		return file->over;
 	return atomic64_read(&fs->throttle.whole_bytes) >= whole_max(fs) ||
 	       (io->paced && must_gather(fs, file));
@@ -368,13 +370,50 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 }
 
 /*
- * Whether a bio need not stand behind those of its file that are parked. What is no whole stripe
- * does not wait for more to leave with. Bucket locked.
+ * Whether a bio need not stand behind those of its file that are parked. What is no whole stripe,
+ * and no part of one, does not wait for more to leave with. Bucket locked.
  */
 static bool may_pass(const struct dirty_file *file, const struct fullstripe_io *io)
 {
 	return bio_list_empty(&file->parked) || io->awaited ||
-	       (!io->whole && !file->holding.since);
+	       (!io->whole && !io->paced && !file->holding.since);
+}
+
+/* Whether a bio goes on where what waits of its file ends. Bucket locked. */
+static bool continues(const struct dirty_file *file, const struct bio *bio)
+{
+	struct bio *last = file->parked.tail;
+
+	return last && fullstripe_io(last)->paced && bio_end_sector(last) == bio->bi_iter.bi_sector;
+}
+
+/*
+ * A stripe is in two bios where the pages of the first cease to lie side by side in memory. Once
+ * all its parts are parked they are a whole stripe. Bucket locked.
+ */
+static void join_parts(const struct fullstripe *fs, struct bio *first)
+{
+	u32 width = fs->geo.stripe_sectors;
+	u32 in_stripe, sectors = 0;
+	struct bio *bio, *end;
+
+	if (!fullstripe_io(first)->paced || fullstripe_io(first)->whole)
+		return;
+	geometry_stripe(&fs->geo, dm_target_offset(fs->ti, first->bi_iter.bi_sector), &in_stripe);
+	if (in_stripe)
+		return;
+	for (end = first; end && sectors < width; end = end->bi_next) {
+		if (!fullstripe_io(end)->paced ||
+		    end->bi_iter.bi_sector != first->bi_iter.bi_sector + sectors)
+			return;
+		sectors += bio_sectors(end);
+	}
+	if (sectors < width)
+		return;
+	for (bio = first; bio != end; bio = bio->bi_next) {
+		fullstripe_io(bio)->whole = true;
+		fullstripe_io(bio)->rest = bio != first;
+	}
 }
 
 /**
@@ -414,7 +453,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	/* What it is quiet for does not stand back itself, nor do others behind it. */
 	io->whole = in_stripe == fs->geo.stripe_sectors && !io->awaited;
 	whole = io->whole;
-	paced = whole && is_paced(fs, &key);
+	paced = !io->awaited && is_paced(fs, &key) && (whole || continues(file, bio));
 	io->paced = paced;
 	admit = is_off(fs) || (may_pass(file, io) && !must_wait(fs, file, io));
 	if (admit) {
@@ -434,7 +473,7 @@ bool throttle_admit(struct fullstripe *fs, struct bio *bio, u32 sectors, u32 in_
 	smp_mb();
 	if (is_off(fs) || setting(fs, SETTING_FILE_HIGH_WATER_BYTES) != high)
 		throttle_recheck(fs);
-	else if (whole && whole_can_leave(fs, paced))
+	else if ((whole || paced) && whole_can_leave(fs, paced))
 		throttle_wake(fs);
 	if (first)
 		destager_kick(fs);
@@ -565,6 +604,7 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 {
 	struct file_bucket *bucket = bucket_of(fs, &file->key);
 	struct throttle *t = &fs->throttle;
+	struct fullstripe_io *io;
 	struct bio *bio = NULL;
 
 	spin_lock_irq(&bucket->lock);
@@ -572,12 +612,11 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 	if (file->anew)
 		WRITE_ONCE(file->over, false);
 	file->anew = false;
-	if (!must_wait(fs, file, fullstripe_io(bio_list_peek(&file->parked)))) {
-		struct fullstripe_io *io;
-
+	join_parts(fs, bio_list_peek(&file->parked));
+	io = fullstripe_io(bio_list_peek(&file->parked));
+	if (io->rest || !must_wait(fs, file, io)) {
 		bio = bio_list_pop(&file->parked);
 		trace_fullstripe_unpark(fs, file, bio);
-		io = fullstripe_io(bio);
 		io->charged = bio->bi_iter.bi_size;
 		charge(fs, file, io->charged);
 		begin_whole(fs, io);
@@ -594,7 +633,7 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 		file->going = false;
 		list_del_init(&file->link);
 		atomic_dec(&t->nr_waiting);
-	} else if (is_turn_over(fs, file, fullstripe_io(bio))) {
+	} else if (is_turn_over(fs, file, io)) {
 		list_move_tail(&file->link, &t->going);
 	}
 	spin_unlock(&t->lock);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The table $table of a report, for ./page, as lines with tabs between (or $format csv); "plot ..." has no heading,
-# as it is for gnuplot. History's are in ./history-table.jq.
+# as it is for gnuplot. "losses" and "classes" are of a list of reports of the peers. History's are in ./history-table.jq.
 
 include "figures";
 
@@ -17,10 +17,12 @@ def beside:
 		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer) | .median | short), "-")]);
 
 def losses:
-	["", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
-	(.goals[] | select(is_loss) | [.row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
+	["on", "", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
+	(.[] | "\(.kernel) \(.array)" as $on | .goals[] | select(is_loss)
+		| [$on, .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
 
-def classes: ["", "version", "what a power cut takes"], (.peers[] | [.peer, .version, .class]);
+def classes: ["", "version", "what a power cut takes"],
+	(map(.peers[] | [.peer, .version, .class]) | unique[]);
 
 def plot_peer(peer): [.goals | group_by([.row, .case])[]] | to_entries[]
 	| [.key, (.value | row_label), (.value[] | select(.peer == peer) | .median)] | select(.[2]);

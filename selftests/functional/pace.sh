@@ -33,6 +33,16 @@ write_back() {
 	xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" -c "${1:-sync_range -w 0 16m}" "${2:-$file}"
 }
 
+# write_parts: the same in pieces that end a page later each time, which cuts 15 of the stripes in two.
+write_parts() {
+	local i piece=$((MIB + 4096))
+	local pieces=()
+	for ((i = 0; i < 16; i++)); do
+		pieces+=(-c "sync_range -w $((i * piece)) $((i < 15 ? piece : 16 * MIB - i * piece))")
+	done
+	xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" "${pieces[@]}" "$file"
+}
+
 # stand_still: what is below answers nothing, and nobody had a flush for long enough. What is
 # written next is not what is there.
 stand_still() {
@@ -91,7 +101,7 @@ is_below() {
 	dd if="${1:-$file}" bs=1M count=16 iflag=direct status=none | cmp - /run/data
 }
 
-tap_plan 64
+tap_plan 79
 rig_load_module
 slow_lower
 mkdir -p "$mnt"
@@ -152,12 +162,41 @@ stand_still
 xfs_io -c "pwrite -q -i /run/data -b 1m 0 8m" -c "sync_range -w 0 8m" "$file"
 until_true are_on_their_way 8
 # It completes when it is staged. (Not counted: the kernel writes single blocks now and then, too.)
-xfs_io -c "pwrite -q -i /run/data -s 8m 8m 4k" -c "sync_range -w 8m 4k" -c "sync_range -b 8m 4k" "$file" &
+xfs_io -c "pwrite -q -i /run/data -s 9m 9m 4k" -c "sync_range -w 9m 4k" -c "sync_range -b 9m 4k" "$file" &
 tap_check "what is no whole stripe does not wait for those" until_true is_gone $!
+xfs_io -c "pwrite -q -i /run/data -s 8m 8m 4k" -c "sync_range -w 8m 4k" "$file"
 xfs_io -c "pwrite -q -i /run/data -s 8m -b 1m 8m 8m" -c "sync_range -w 8m 8m" "$file" &
 writer=$!
 sleep 0.5
 tap_check "all of it leaves in the end" go_on "$writer"
+tap_check "and is what was written" is_below
+
+# The first ones find nobody whom they could wait for. That is why there may be three.
+stand_still
+write_parts
+until_true is_above bypassed_bytes $((7 * WIDTH))
+tap_check "of stripes in two bios no part leaves before" stays is bypassed_bytes $((8 * WIDTH))
+staged=$(stat accepted_bytes)
+tap_check "all of it leaves in the end" go_on
+tap_check "without being copied" [ "$(($(stat accepted_bytes) - staged))" -lt $((3 * WIDTH)) ]
+tap_check "as whole stripes" [ "$(stat bypassed_bytes)" -ge $((61 * WIDTH)) ]
+tap_check "and is what was written" is_below
+
+stand_still
+flush_near
+write_parts
+until_true are_on_their_way 4
+tap_check "near a flush they are four" stays are_on_their_way 4
+tap_check "all of it leaves in the end" go_on "$hung"
+tap_check "as whole stripes" [ "$(stat bypassed_bytes)" -ge $((61 * WIDTH)) ]
+tap_check "and is what was written" is_below
+
+# A part that nothing follows is a partial stripe.
+stand_still
+xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" -c "sync_range -w 0 9440k" "$file"
+until_true are_on_their_way 8
+xfs_io -c "sync_range -w 10m 6m" "$file"
+tap_check "a part whose rest is missing leaves in the end" go_on
 tap_check "and is what was written" is_below
 
 # Near a flush there are fewer; and those that have to wait for that are listed.
@@ -187,7 +226,7 @@ tap_check "which ends" wait "$suspend"
 tap_check "resume" dmsetup resume fs0
 tap_check "it is what was written" is_below
 stand_still
-write_back
+write_parts
 until_true are_on_their_way 8
 dmsetup message fs0 0 set stripe_bytes 131072 &
 change=$!
@@ -207,6 +246,20 @@ dmsetup message fs0 0 set file_high_water_bytes "$mark"
 tap_check "until it leaves in the end" go_on
 tap_check "and is what was written" is_below
 tap_is "$(stat held_files)" 0 "nobody is held any more"
+
+# What is in the fifth stripe is staged, as it waits for the mark and nothing else is there to go on from.
+dmsetup message fs0 0 set file_high_water_bytes $MIB
+stand_still
+write_parts
+until_true is_above throttled 40
+tap_check "at its mark a file waits" is bypassed_bytes $((4 * WIDTH))
+dmsetup message fs0 0 set file_high_water_bytes $((2 * MIB + 4096))
+until_true is bypassed_bytes $((8 * WIDTH))
+tap_check "no mark parts a stripe that leaves in two bios" stays is bypassed_bytes $((8 * WIDTH))
+dmsetup message fs0 0 set file_high_water_bytes "$mark"
+tap_check "all of it leaves in the end" go_on
+tap_check "and is what was written" is_below
+
 stand_still
 write_back
 until_true are_on_their_way 8
