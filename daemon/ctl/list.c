@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
@@ -151,12 +152,28 @@ struct listing {
 	struct json_object *json;
 };
 
-static int read_value(const struct target *target, const struct attribute *a,
-		      char value[static VALUE])
-{
-	int r = sysfs_read_text(value, VALUE, "%s/%s", target->folder, a->name);
+/**
+ * struct device - one of them
+ * @disk: as in /sys/block
+ * @name: its device-mapper name
+ * @lower: the device below it, as in /sys/class/block
+ * @suspended: not 0: it is, and the module has taken its folder away
+ */
+struct device {
+	const char *disk;
+	char name[TARGET_NAME];
+	char lower[SYSFS_NAME];
+	uint64_t suspended;
+};
 
-	return r < 0 ? log_errno(r, "%s/%s", target->folder, a->name) : 0;
+static int read_value(const struct device *d, const struct attribute *a, char value[static VALUE])
+{
+	return sysfs_read_text(value, VALUE, SYSFS_ROOT "/block/%s/fullstripe/%s", d->disk, a->name);
+}
+
+static bool is_word(const struct attribute *a)
+{
+	return a->kind == KIND_TEXT || a->kind == KIND_STATE;
 }
 
 /* As people read it. */
@@ -177,13 +194,12 @@ static void format(enum kind kind, const char *value, char text[static UNITS_TEX
 	}
 }
 
-static int add_to_table(const struct listing *listing, const struct target *t)
+static int put_line(const struct listing *listing, const struct device *d,
+		    struct libscols_line *line)
 {
-	struct libscols_line *line = scols_table_new_line(listing->table, NULL);
 	size_t column = 2;
 
-	if (!line || scols_line_set_data(line, 0, t->dm_name) < 0 ||
-	    scols_line_set_data(line, 1, t->lower) < 0)
+	if (scols_line_set_data(line, 0, d->name) < 0 || scols_line_set_data(line, 1, d->lower) < 0)
 		return -ENOMEM;
 	for (const struct attribute *a = listing->attributes; a->name; a++) {
 		char value[VALUE], text[UNITS_TEXT];
@@ -191,52 +207,91 @@ static int add_to_table(const struct listing *listing, const struct target *t)
 
 		if (!a->column)
 			continue;
-		r = read_value(t, a, value);
-		if (r < 0)
-			return r;
-		format(a->kind, value, text);
+		if (d->suspended) {
+			snprintf(text, sizeof(text), "%s", is_word(a) ? "suspended" : "-");
+		} else {
+			r = read_value(d, a, value);
+			if (r < 0)
+				return r;
+			format(a->kind, value, text);
+		}
 		if (scols_line_set_data(line, column++, text) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int add_to_json(const struct listing *listing, const struct target *t)
+static int add_to_table(const struct listing *listing, const struct device *d)
 {
-	struct json_object *o = json_object_new_object();
+	struct libscols_line *line = scols_table_new_line(listing->table, NULL);
+	int r;
 
-	render_add_text(o, "name", t->dm_name);
-	render_add_text(o, "lower", t->lower);
-	json_object_array_add(listing->json, o);
+	if (!line)
+		return -ENOMEM;
+	r = put_line(listing, d, line);
+	if (r < 0)
+		scols_table_remove_line(listing->table, line);
+	return r;
+}
+
+static int add_to_json(const struct listing *listing, const struct device *d)
+{
+	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
+
+	render_add_text(o, "name", d->name);
+	render_add_text(o, "lower", d->lower);
+	json_object_object_add(o, "suspended", json_object_new_boolean(d->suspended));
 	for (const struct attribute *a = listing->attributes; a->name; a++) {
 		const char *base = strrchr(a->name, '/');
 		char value[VALUE];
 		int r;
 
-		r = read_value(t, a, value);
+		base = base ? base + 1 : a->name;
+		if (d->suspended) {
+			render_add_text(o, base, NULL);
+			continue;
+		}
+		r = read_value(d, a, value);
 		if (r < 0)
 			return r;
-		base = base ? base + 1 : a->name;
 		if (a->kind == KIND_TEXT)
 			render_add_text(o, base, value);
 		else
 			render_add_number(o, base, strtoull(value, NULL, 10));
 	}
+	json_object_array_add(listing->json, json_object_get(o));
 	return 0;
 }
 
-static int add_target(const struct listing *listing, const char *text)
+/* All of it or nothing. */
+static int add_device(const struct listing *listing, const char *disk)
 {
-	struct block_device device;
-	struct target target;
+	struct device d = { .disk = disk };
 	int r;
 
-	r = block_device_find(text, &device);
+	r = sysfs_read_text(d.name, sizeof(d.name), SYSFS_ROOT "/block/%s/dm/name", disk);
 	if (r == 0)
-		r = target_find(&device, &target);
+		r = sysfs_only_entry(d.lower, SYSFS_ROOT "/block/%s/slaves", disk);
+	if (r == 0)
+		r = sysfs_read_number(&d.suspended, SYSFS_ROOT "/block/%s/dm/suspended", disk);
 	if (r < 0)
 		return r;
-	return listing->table ? add_to_table(listing, &target) : add_to_json(listing, &target);
+	return listing->table ? add_to_table(listing, &d) : add_to_json(listing, &d);
+}
+
+static int add_if_target(const struct listing *listing, const struct dm_names *names)
+{
+	struct dm_table_line line;
+	char disk[SYSFS_NAME];
+	int r;
+
+	r = dm_read_table(names->name, &line);
+	if (r == -EOPNOTSUPP || r == -ENXIO)
+		return 0;
+	if (r < 0 || strcmp(line.type, TARGET_TYPE) != 0)
+		return r;
+	snprintf(disk, sizeof(disk), "dm-%u", minor(names->dev));
+	return add_device(listing, disk);
 }
 
 static int walk(const struct listing *listing)
@@ -254,26 +309,38 @@ static int walk(const struct listing *listing)
 	if (!names || !names->dev)
 		return 0;
 	for (;;) {
-		struct dm_table_line line;
-		char path[300];
-
-		snprintf(path, sizeof(path), "/dev/mapper/%s", names->name);
-		r = dm_read_table(names->name, &line);
-		if (r == 0 && strcmp(line.type, TARGET_TYPE) == 0)
-			r = add_target(listing, path);
-		else if (r == -EOPNOTSUPP || r == -ENXIO)
-			r = 0;
+		r = add_if_target(listing, names);
+		/* Devices come and go, and are suspended: it may be so by now. */
 		if (r < 0)
-			return r;
+			r = add_if_target(listing, names);
+		if (r < 0)
+			return log_errno(r, "%s: it cannot be read what it is set to, and how it is",
+					 names->name);
 		if (!names->next)
 			return 0;
 		names = (struct dm_names *)((char *)names + names->next);
 	}
 }
 
+static int add_named(const struct listing *listing, const char *text)
+{
+	struct block_device device;
+	struct target target;
+	int r;
+
+	r = block_device_find(text, &device);
+	if (r == 0)
+		r = target_find(&device, &target);
+	/* That it is suspended has been said, and what to do. */
+	if (r < 0 && r != -EAGAIN)
+		return r;
+	r = add_device(listing, device.name);
+	return r < 0 ? log_errno(r, "%s: it cannot be read what it is set to, and how it is", text) : 0;
+}
+
 static int collect(const struct listing *listing, const struct options *o)
 {
-	return o->device ? add_target(listing, o->device) : walk(listing);
+	return o->device ? add_named(listing, o->device) : walk(listing);
 }
 
 static int make_columns(const struct listing *listing)
@@ -282,10 +349,8 @@ static int make_columns(const struct listing *listing)
 	    !scols_table_new_column(listing->table, "LOWER", 0, 0))
 		return -ENOMEM;
 	for (const struct attribute *a = listing->attributes; a->name; a++) {
-		bool is_word = a->kind == KIND_TEXT || a->kind == KIND_STATE;
-
 		if (a->column && !scols_table_new_column(listing->table, a->column, 0,
-							 is_word ? 0 : SCOLS_FL_RIGHT))
+							 is_word(a) ? 0 : SCOLS_FL_RIGHT))
 			return -ENOMEM;
 	}
 	return 0;

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
+#include "output.h"
+#include "src/log.h"
 
 const char *argp_program_version = "fullstripectl " FULLSTRIPE_VERSION;
 
@@ -62,8 +65,23 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return verb->run(argc, argv);
 }
 
+/* Some errors are told only now. Who closed a pipe has read what it wanted: that is none. */
+static void end_output(void)
+{
+	int r = output_flush();
+
+	if (r == 0 && close(STDOUT_FILENO) < 0 && errno != EBADF)
+		r = -errno;
+	if (r == 0 || r == -EPIPE)
+		return;
+	log_errno(r, "standard output could not be written, and what was printed is not complete");
+	_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+	/* Not below, as argp ends the program, too. */
+	atexit(end_output);
 	argp_err_exit_status = EXIT_USAGE;
 	/* Help is to fit on one screen: without what argp says of short options, and of --version, each time. */
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);

@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "lib/exit_codes.h"
 #include "lib/view.h"
+#include "output.h"
 #include "src/cleanup.h"
 #include "src/link.h"
 #include "src/log.h"
@@ -95,10 +96,12 @@ static int on_event(sd_event_source *source, int fd, uint32_t revents, void *dat
 {
 	struct monitor *monitor = data;
 	int r = link_receive(monitor->link, print_event, monitor);
+	int written = output_flush();
 
 	(void)fd;
 	(void)revents;
-	fflush(stdout);
+	if (written < 0 && written != -EPIPE)
+		return sd_event_exit(sd_event_source_get_event(source), written);
 	if (r == -ENOBUFS) {
 		log_warning("some events were lost: they came faster than they could be printed");
 		return 0;

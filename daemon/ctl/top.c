@@ -15,6 +15,7 @@
 #include "lib/render.h"
 #include "lib/top.h"
 #include "option.h"
+#include "output.h"
 #include "src/cleanup.h"
 #include "src/readings.h"
 #include "src/link.h"
@@ -259,9 +260,7 @@ static int show(struct top *top)
 	r = top->json ? show_json(&view) : show_text(&view);
 	if (!top->json && !top->once)
 		putchar('\n');
-	if (fflush(stdout) == EOF)
-		r = -errno;
-	return r < 0 ? log_errno(r, "top") : 0;
+	return r < 0 ? log_errno(r, "top") : output_flush();
 }
 
 /*

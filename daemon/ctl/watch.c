@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "option.h"
+#include "output.h"
 #include "src/cleanup.h"
 #include "src/log.h"
 #include "src/loop.h"
@@ -124,13 +126,13 @@ static int show(const struct showing *s)
 {
 	/* Home, and all that is below it cleared: no flicker as of a cleared screen. */
 	static const char redraw[] = "\033[H\033[J";
-	int r;
+	int r, written;
 
 	if (!s->watch->json && isatty(STDOUT_FILENO))
 		fputs(redraw, stdout);
 	r = s->show(s->link, s->watch);
-	fflush(stdout);
-	return r;
+	written = output_flush();
+	return r < 0 || written == -EPIPE ? r : written;
 }
 
 static int on_time(sd_event_source *source, uint64_t now, void *data)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdarg.h>
+#include <string.h>
 
 #include "markup.h"
 
@@ -21,7 +22,7 @@ void markup_add(GString *out, const char *format, ...)
 }
 
 /**
- * markup_text() - what a document can hold of a text from outside
+ * markup_text() - what a document or a terminal can be given of a text from outside
  * @text: a file's name, as it may be
  *
  * Return: UTF-8 without control characters; to be freed with g_free().
@@ -30,8 +31,9 @@ char *markup_text(const char *text)
 {
 	char *valid = g_utf8_make_valid(text, -1);
 
-	for (char *c = valid; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	/* Those of two bytes, too: to a terminal some of them are as good as an escape. */
+	for (char *c = valid; *c; c = g_utf8_next_char(c))
+		if (g_unichar_iscntrl(g_utf8_get_char(c)))
+			memset(c, '?', g_utf8_next_char(c) - c);
 	return valid;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "macros.h"
+#include "markup.h"
 #include "render.h"
 #include "units.h"
 #include "view.h"
@@ -45,19 +46,22 @@ const char *view_time(uint64_t us, char text[static VIEW_TEXT])
  * view_whose() - which file it is, for a person
  * @file: the file
  *
+ * Names are made by others: what they hold must not command the terminal.
+ *
  * Return: a text to be freed, or NULL if there is no memory.
  */
 char *view_whose(const struct file_view *file)
 {
+	char *path = file->path ? markup_text(file->path) : NULL;
 	char *text = NULL;
 	int n;
 
-	if (file->tgid && file->path)
-		n = asprintf(&text, "process %u (%s)", file->tgid, file->path);
+	if (file->tgid && path)
+		n = asprintf(&text, "process %u (%s)", file->tgid, path);
 	else if (file->tgid)
 		n = asprintf(&text, "process %u (gone)", file->tgid);
-	else if (file->path)
-		n = asprintf(&text, "%s", file->path);
+	else if (path)
+		n = asprintf(&text, "%s", path);
 	else if (file->fs_major == 0)
 		/* Then stat(2) has other device numbers: those of a subvolume. */
 		n = asprintf(&text, "inode %llu of %u:%u (path not known: its file system, as btrfs, does not show this number)",
@@ -65,6 +69,7 @@ char *view_whose(const struct file_view *file)
 	else
 		n = asprintf(&text, "inode %llu of %u:%u (path not known: no process has it open)",
 			     (unsigned long long)file->inode, file->fs_major, file->fs_minor);
+	g_free(path);
 	return n < 0 ? NULL : text;
 }
 
@@ -126,6 +131,15 @@ char *view_event(const struct event_view *event)
 	return n < 0 ? NULL : text;
 }
 
+/* A name may have any bytes, but JSON is UTF-8; its control characters are escaped there. */
+static void add_name(struct json_object *o, const char *key, const char *name)
+{
+	char *valid = name ? g_utf8_make_valid(name, -1) : NULL;
+
+	render_add_text(o, key, valid);
+	g_free(valid);
+}
+
 /**
  * view_file_json() - a file, for a program
  * @file: the file
@@ -137,13 +151,13 @@ struct json_object *view_file_json(const struct file_view *file)
 	render_add_text(o, "disk", file->disk);
 	if (file->tgid) {
 		render_add_number(o, "tgid", file->tgid);
-		render_add_text(o, "command", file->path);
+		add_name(o, "command", file->path);
 	} else {
 		render_add_number(o, "inode", file->inode);
 		render_add_number(o, "generation", file->generation);
 		render_add_number(o, "fs_major", file->fs_major);
 		render_add_number(o, "fs_minor", file->fs_minor);
-		render_add_text(o, "path", file->path);
+		add_name(o, "path", file->path);
 	}
 	render_add_number(o, "outstanding_bytes", file->outstanding);
 	render_add_number(o, "staged_bytes", file->staged);

@@ -166,13 +166,21 @@ int target_read_instance(const char *name, char ret[static STATE_INSTANCE])
 	return 0;
 }
 
+static bool is_suspended(const char *name)
+{
+	uint64_t suspended;
+
+	return sysfs_read_number(&suspended, SYSFS_ROOT "/class/block/%s/dm/suspended", name) == 0 &&
+	       suspended;
+}
+
 /**
  * target_find() - a fullstripe device
  * @device: the device
  * @ret: what is known of it
  *
  * Return: 0 or a negative errno, which has been logged: -EMEDIUMTYPE if the device
- * is something else.
+ * is something else, -EAGAIN if it is suspended.
  */
 int target_find(const struct block_device *device, struct target *ret)
 {
@@ -201,6 +209,9 @@ int target_find(const struct block_device *device, struct target *ret)
 		return log_errno(r, SYSFS_ROOT "/class/block/%s/slaves", device->name);
 	snprintf(t.folder, sizeof(t.folder), SYSFS_ROOT "/block/%s/fullstripe", device->name);
 	r = sysfs_read_number(&probe, "%s/stripe_bytes", t.folder);
+	if (r < 0 && is_suspended(device->name))
+		return log_errno(EAGAIN, "%s is suspended, and what it is set to is not known until 'dmsetup resume %s'",
+				 t.dm_name, t.dm_name);
 	if (r < 0)
 		return log_errno(r, "%s/stripe_bytes", t.folder);
 	r = read_id(device->name, t.dm_name, t.id);

@@ -38,7 +38,7 @@ slow_table() {
 	dmsetup resume slow
 }
 
-tap_plan 52
+tap_plan 56
 
 "$ctl" files 2>/run/said
 tap_is $? 1 "without the module nothing is listed"
@@ -191,6 +191,20 @@ all_stopped() {
 until_true all_stopped
 tap_is $? 0 "of each that is held it is told that it goes on, also when it is forgotten"
 tap_diag "$(jq -s '[.[].file.tgid] | unique | length' "$events") were held, $held are known: $(printf '%s\n' "${jobs[@]}" | grep -cxFf <(printf '%s\n' "${same[@]}")) of them as wanted"
+
+# What cannot be written ends them, and is said.
+timeout 30 "$ctl" streams --json --watch=0.2 >/dev/full 2>/run/said
+tap_is $? 1 "watching ends when the output cannot be written"
+tap_check "and it is said why" grep -q "standard output could not be written.*No space" /run/said
+timeout 30 "$ctl" monitor >/dev/full 2>/run/said &
+full=$!
+while kill -0 "$full" 2>/dev/null; do
+	dmsetup message fs0 0 set stripe_bytes 131072
+	dmsetup message fs0 0 set stripe_bytes 262144
+done
+wait "$full"
+tap_is $? 1 "and so does monitor"
+tap_check "and it is said why" grep -q "standard output could not be written.*No space" /run/said
 
 # Other events.
 : >"$events"

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -51,6 +52,32 @@ static void test_whose(void **state)
 	assert_text(view_whose(&file), "process 77 (gone)");
 	file.path = (char *)"fio";
 	assert_text(view_whose(&file), "process 77 (fio)");
+}
+
+/* Invalid UTF-8, an escape that sets the title, and CSI in one character of two bytes. */
+#define HOSTILE	"x\n\xff\x1b]0;\xc2\x9b\xc3\xa4"
+
+static void test_hostile_names(void **state)
+{
+	struct event_view event = {
+		.event = EVENT_THROTTLE_START, .disk = "dm-3",
+		.file = { .inode = 12, .path = (char *)HOSTILE },
+	};
+	struct json_object *o = view_event_json(&event);
+	const char *json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+
+	(void)state;
+	assert_text(view_whose(&event.file), "x?\xef\xbf\xbd?]0;??\xc3\xa4");
+	assert_text(view_event(&event), "dm-3: held for a flush: x?\xef\xbf\xbd?]0;??\xc3\xa4, 0 B outstanding, held 0 times since last told, longest wait 0 us");
+	assert_non_null(strstr(json, "\"path\":\"x\\n\xef\xbf\xbd\\u001b]0;\xc2\x9b\xc3\xa4\","));
+	json_object_put(o);
+
+	event.file = (struct file_view) { .tgid = 77, .path = (char *)HOSTILE };
+	o = view_file_json(&event.file);
+	json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	assert_text(view_whose(&event.file), "process 77 (x?\xef\xbf\xbd?]0;??\xc3\xa4)");
+	assert_non_null(strstr(json, "\"command\":\"x\\n\xef\xbf\xbd\\u001b]0;\xc2\x9b\xc3\xa4\","));
+	json_object_put(o);
 }
 
 static void test_file_json(void **state)
@@ -120,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_file_json),
 		cmocka_unit_test(test_stream_json),
 		cmocka_unit_test(test_events),
