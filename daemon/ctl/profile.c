@@ -222,7 +222,7 @@ static int profile_now(const struct options *o, struct profile **ret)
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct profile_options options;
 	struct block_device device;
-	uint64_t lost = 0;
+	struct capture_extent extent;
 	int r;
 
 	r = find_device(o, &device, &options);
@@ -230,10 +230,11 @@ static int profile_now(const struct options *o, struct profile **ret)
 		r = new_profile(&options, &profile);
 	if (r == 0)
 		r = record(&device, o->recording.folder, o->recording.seconds, take_event,
-			   profile, &lost);
+			   profile, &extent);
 	if (r < 0)
 		return r;
-	profile_add_lost(profile, lost);
+	profile_set_recorded(profile, extent.ns);
+	profile_add_lost(profile, extent.lost);
 	*ret = profile;
 	profile = NULL;
 	return 0;

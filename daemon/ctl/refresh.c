@@ -22,6 +22,9 @@
 /* As what was read, with another number in it. */
 #define NEW_PARAMS	(DM_TABLE_PARAMS + 32)
 
+/* The least that the kernel reads ahead of a device by itself. */
+#define LEAST_READ_AHEAD	(128u << 10)
+
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 
@@ -229,17 +232,38 @@ static int swap_tables(const char *name)
 	return r < 0 ? r : resumed;
 }
 
+/*
+ * With a new table the kernel sets read_ahead_kb anew, by what those above are told (newer ones
+ * raise it only). What was set otherwise comes back, whoever did it. So does what was set from
+ * here to what the kernel would have: it would seem to be somebody else's now.
+ */
+static int keep_read_ahead(const struct refresh *rf, uint64_t before)
+{
+	static const char name[] = "read_ahead_kb";
+	uint64_t kernels = MAX(2 * rf->old[LIMIT], LEAST_READ_AHEAD) / 1024;
+	uint64_t now;
+	int r = setting_read(&rf->t->place, name, &now);
+
+	if (r < 0 || now == before ||
+	    (before == kernels && !state_is_foreign(&rf->t->state, name, now)))
+		return r;
+	return setting_write(&rf->t->place, name, before);
+}
+
 /* What only a new table has: the size, and what those above are told. */
 static int replace_table(const struct refresh *rf)
 {
 	const char *name = rf->t->target.dm_name;
 	char params[NEW_PARAMS];
+	uint64_t read_ahead;
 	int r;
 
 	if (rf->old[ALIGNMENT] == rf->new[ALIGNMENT] && rf->old[SIZE] == rf->new[SIZE] &&
 	    rf->old[LIMIT] == rf->new[LIMIT])
 		return 0;
-	r = make_params(rf, params);
+	r = setting_read(&rf->t->place, "read_ahead_kb", &read_ahead);
+	if (r == 0)
+		r = make_params(rf, params);
 	if (r < 0)
 		return r;
 	r = load(rf, params);
@@ -247,8 +271,10 @@ static int replace_table(const struct refresh *rf)
 		return log_errno(r, "%s does not take the table '0 %llu " TARGET_TYPE " %s'; the kernel's log says why",
 				 name, (unsigned long long)(rf->new[SIZE] / SECTOR), params);
 	r = swap_tables(name);
-	return r < 0 ? log_errno(r, "%s goes on with its old table, as not everything could be written to %s",
-				 name, rf->t->target.lower) : 0;
+	if (r < 0)
+		return log_errno(r, "%s goes on with its old table, as not everything could be written to %s",
+				 name, rf->t->target.lower);
+	return keep_read_ahead(rf, read_ahead);
 }
 
 static void print_text(const struct refresh *rf)

@@ -297,16 +297,17 @@ static char *label_of_device(const struct from *from, const char *given)
 static int read_now(struct reader *reader, const struct from *from, const char *given)
 {
 	const struct recording_options *o = &reader->options->recording;
-	uint64_t lost;
+	struct capture_extent extent;
 	char *label;
 	int r;
 
 	reader->only = &from->device.device;
-	r = record(&from->device, o->folder, o->seconds, read_event, reader, &lost);
+	r = record(&from->device, o->folder, o->seconds, read_event, reader, &extent);
 	if (r < 0)
 		return r;
+	profile_set_recorded(reader->profile, extent.ns);
 	label = label_of_device(from, given);
-	end_reading(reader, label, lost);
+	end_reading(reader, label, extent.lost);
 	g_free(label);
 	return 0;
 }

@@ -23,7 +23,7 @@ static const struct argp parser = {
 	.options = DEVICE_LOOK_OPTIONS,
 	.parser = device_parse_option,
 	.args_doc = "DEV",
-	.doc = "Print each value of the fullstripe device DEV that was set by fullstripectl apply or by the daemon, and whether it still is so. Changes nothing.\vExit status: 0 all is as it was set, 1 failed, 2 wrong usage, 4 nothing was set, 5 something is not as it was set, or a change was interrupted.",
+	.doc = "Print each value of the fullstripe device DEV that was set by fullstripectl apply or by the daemon, and whether it still is so. Changes nothing.\vExit status: 0 all is as it was set, 1 failed, 2 wrong usage, 4 nothing was set, 5 something is not as it was set, or a change is being made or was interrupted.",
 };
 
 /**
@@ -35,6 +35,27 @@ struct checked {
 	const struct state_value *value;
 	uint64_t found;
 };
+
+/* As a whole, if it is not being changed: what is under way then is nobody's any more. */
+static int read_state(struct tuning *t, const char *folder, bool *ret_busy)
+{
+	uint64_t id;
+	int r = tuning_open_state(t, folder, STORE_LOOK);
+
+	*ret_busy = false;
+	if (r < 0 || !t->state.under_way)
+		return r;
+	id = t->state.now.id;
+	r = store_is_busy(&t->store);
+	*ret_busy = r > 0;
+	if (r != 0)
+		return MIN(r, 0);
+	/* It may have ended since it was read, and another one have begun. */
+	store_close(&t->store);
+	r = tuning_open_state(t, folder, STORE_LOOK);
+	*ret_busy = t->state.under_way && t->state.now.id != id;
+	return r;
+}
 
 static int read_values(const struct tuning *t, struct checked ret[static STATE_VALUES_MAX])
 {
@@ -55,7 +76,7 @@ static const char *verdict(const struct checked *c)
 	return c->found == c->value->value ? "as set" : "somebody else set it";
 }
 
-static int print_text(const struct tuning *t, const struct checked *values)
+static int print_text(const struct tuning *t, bool busy, const struct checked *values)
 {
 	static const struct table_column columns[] = {
 		{ "SETTING", 0 }, { "SET", SCOLS_FL_RIGHT }, { "NOW", SCOLS_FL_RIGHT }, { "STATE", 0 },
@@ -63,7 +84,10 @@ static int print_text(const struct tuning *t, const struct checked *values)
 	_cleanup_(scols_unref_tablep) struct libscols_table *table =
 		table_new(columns, ARRAY_SIZE(columns));
 
-	if (t->state.under_way)
+	if (busy)
+		printf("change %llu is being made now; ask again when it is done\n",
+		       (unsigned long long)t->state.now.id);
+	else if (t->state.under_way)
 		printf("change %llu was interrupted; the next apply, rollback or start of the daemon completes it or takes it back\n",
 		       (unsigned long long)t->state.now.id);
 	if (!table)
@@ -84,13 +108,15 @@ static int print_text(const struct tuning *t, const struct checked *values)
 	return scols_print_table(table);
 }
 
-static void print_json(const struct tuning *t, const struct checked *values)
+static void print_json(const struct tuning *t, bool busy, const struct checked *values)
 {
 	_cleanup_(json_object_putp) struct json_object *o = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 
 	render_add_text(o, "device", t->device.node);
-	json_object_object_add(o, "interrupted", json_object_new_boolean(t->state.under_way));
+	json_object_object_add(o, "being_made", json_object_new_boolean(busy));
+	json_object_object_add(o, "interrupted",
+			       json_object_new_boolean(t->state.under_way && !busy));
 	for (size_t i = 0; i < t->state.n_values; i++) {
 		struct json_object *value = json_object_new_object();
 
@@ -110,12 +136,12 @@ static int verify(const struct device_options *o)
 {
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	struct checked values[STATE_VALUES_MAX];
-	bool differs;
+	bool busy, differs;
 	int r;
 
 	r = tuning_new(o->device, &t);
 	if (r == 0)
-		r = tuning_open_state(t, o->state_folder, STORE_LOOK);
+		r = read_state(t, o->state_folder, &busy);
 	if (r == 0)
 		r = read_values(t, values);
 	if (r != 0)
@@ -124,9 +150,9 @@ static int verify(const struct device_options *o)
 	for (size_t i = 0; i < t->state.n_values; i++)
 		differs |= values[i].found != values[i].value->value;
 	if (o->json)
-		print_json(t, values);
+		print_json(t, busy, values);
 	else if (t->state.n_values > 0 || t->state.under_way)
-		r = print_text(t, values);
+		r = print_text(t, busy, values);
 	else
 		log_warning("%s: nothing was set by fullstripectl apply or by the daemon",
 			    t->device.node);

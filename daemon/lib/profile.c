@@ -57,6 +57,7 @@ struct device_profile {
 
 struct profile {
 	struct profile_options options;
+	uint64_t recorded;
 	uint64_t lost;
 	uint64_t elsewhere;
 	unsigned int n_devices;
@@ -364,6 +365,18 @@ void profile_add_lost(struct profile *p, uint64_t records)
 }
 
 /**
+ * profile_set_recorded() - how long was recorded
+ * @p: the profile
+ * @ns: nanoseconds, with the time in which nothing came
+ *
+ * Where it is not known, as of files, it is from the first event to the last.
+ */
+void profile_set_recorded(struct profile *p, uint64_t ns)
+{
+	p->recorded = ns;
+}
+
+/**
  * profile_lost() - how many records are missing
  * @p: the profile
  */
@@ -388,6 +401,11 @@ unsigned int profile_devices(const struct profile *p)
 uint64_t profile_events_elsewhere(const struct profile *p)
 {
 	return p->elsewhere;
+}
+
+static uint64_t duration_of(const struct profile *p, const struct device_profile *d)
+{
+	return p->recorded ?: d->last - d->first;
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -501,7 +519,7 @@ void profile_summarise(const struct profile *p, unsigned int index, struct profi
 		.partial_completions = d->partial,
 		.never_completed = join_given_up(d->join),
 		.errors = d->errors,
-		.duration = d->last - d->first,
+		.duration = duration_of(p, d),
 		.meta_ios = share(d->meta_ios, d->ios),
 		.meta_bytes = share(d->meta_bytes, d->bytes),
 		.streams = active > d->most_streams ? active : d->most_streams,
@@ -557,7 +575,7 @@ double profile_in_flight(const struct profile *p, uint32_t device)
 {
 	const struct device_profile *d = find_device(p, device);
 
-	return d ? share(d->in_flight_ns, d->last - d->first) : 0;
+	return d ? share(d->in_flight_ns, duration_of(p, d)) : 0;
 }
 
 /**

@@ -75,7 +75,8 @@ struct profile_latency {
  * @partial_completions: of parts that were split off
  * @never_completed: I/Os whose completion was not seen in time
  * @errors: completions with an error
- * @duration: first to last event, nanoseconds
+ * @duration: how long was recorded, or where that is not known from the first event to the last,
+ *	nanoseconds
  * @content: data or attribute intensive
  * @meta_ios: share of the I/Os that were marked as metadata
  * @meta_bytes: share of their bytes
@@ -176,6 +177,7 @@ int profile_new(const struct profile_options *options, struct profile **ret);
 struct profile *profile_free(struct profile *p);
 int profile_add(struct profile *p, const struct trace_event *event);
 void profile_add_lost(struct profile *p, uint64_t records);
+void profile_set_recorded(struct profile *p, uint64_t ns);
 uint64_t profile_lost(const struct profile *p);
 unsigned int profile_devices(const struct profile *p);
 uint64_t profile_events_elsewhere(const struct profile *p);

@@ -50,6 +50,7 @@ struct capture {
 	int device_fd;
 	int dropped_fd;
 	bool set_up;
+	uint64_t began;
 	size_t n_relays;
 	struct relay *relays;
 	struct merge *merge;
@@ -329,6 +330,7 @@ int capture_start(const char *node, const char *record_folder, struct capture **
 	r = open_relays(c, record_folder, ret_obstacle);
 	if (r == 0)
 		r = build_merge(c);
+	c->began = clock_now_ns();
 	if (r == 0 && ioctl(c->device_fd, BLKTRACE_IOC_START) < 0)
 		r = log_errno(errno, "the trace of %s cannot be started", node);
 	if (r < 0) {
@@ -405,11 +407,11 @@ static uint64_t count_lost(const struct capture *c)
  * @c: the capture
  * @take: takes each event, in the order of time
  * @data: handed to @take
- * @ret_lost: records that had no room
+ * @ret: how much was recorded
  *
  * Return: as capture_poll(), and -ECANCELED if somebody else had stopped the trace.
  */
-int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *ret_lost)
+int capture_stop(struct capture *c, trace_event_fn take, void *data, struct capture_extent *ret)
 {
 	int stopped = 0, r;
 
@@ -422,8 +424,9 @@ int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *r
 	if (ioctl(c->device_fd, BLKTRACE_IOC_STOP) < 0)
 		stopped = log_errno(errno == EINVAL ? ECANCELED : errno,
 				    "the trace of %s was stopped by somebody else", c->node);
+	ret->ns = clock_now_ns() - c->began;
 	r = give_out(c, UINT64_MAX, take, data);
-	*ret_lost = count_lost(c);
+	ret->lost = count_lost(c);
 	tear_down(c);
 	return r < 0 ? r : stopped;
 }

@@ -20,11 +20,21 @@
 
 struct capture;
 
+/**
+ * struct capture_extent - how much was recorded
+ * @ns: how long, nanoseconds
+ * @lost: records that had no room
+ */
+struct capture_extent {
+	uint64_t ns;
+	uint64_t lost;
+};
+
 int capture_start(const char *node, const char *record_folder, struct capture **ret,
 		  enum obstacle *ret_obstacle);
 int capture_log_obstacle(const char *node, enum obstacle obstacle, int error);
 int capture_poll(struct capture *c, trace_event_fn take, void *data);
-int capture_stop(struct capture *c, trace_event_fn take, void *data, uint64_t *ret_lost);
+int capture_stop(struct capture *c, trace_event_fn take, void *data, struct capture_extent *ret);
 struct capture *capture_free(struct capture *c);
 
 #endif

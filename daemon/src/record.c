@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture.h"
 #include "cleanup.h"
 #include "log.h"
 #include "loop.h"
@@ -143,21 +142,21 @@ static int refuse_partition(const struct block_device *device)
  * @seconds: how long
  * @take: takes the events
  * @data: handed to @take
- * @ret_lost: records that had no room; that was said
+ * @ret: how much was recorded; what was lost was said
  *
  * SIGINT and SIGTERM end it before its time, with -EINTR.
  *
  * Return: 0 or a negative errno, which has been logged.
  */
 int record(const struct block_device *device, const char *record_folder, unsigned int seconds,
-	   trace_event_fn take, void *data, uint64_t *ret_lost)
+	   trace_event_fn take, void *data, struct capture_extent *ret)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(capture_freep) struct capture *capture = NULL;
 	struct traced traced = { .take = take, .data = data };
 	struct recording recording = { .poll = poll_trace, .data = &traced, .seconds = seconds };
 	enum obstacle obstacle;
-	uint64_t lost;
+	struct capture_extent extent;
 	int r;
 
 	r = refuse_partition(device);
@@ -174,11 +173,11 @@ int record(const struct block_device *device, const char *record_folder, unsigne
 	r = run_loop(event, &recording);
 	if (r < 0)
 		return r;
-	r = capture_stop(capture, take, data, &lost);
+	r = capture_stop(capture, take, data, &extent);
 	if (r < 0)
 		return r;
-	*ret_lost = lost;
-	tell_lost(device, lost);
+	*ret = extent;
+	tell_lost(device, extent.lost);
 	return 0;
 }
 

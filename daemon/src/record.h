@@ -3,11 +3,12 @@
 #ifndef FULLSTRIPE_RECORD_H
 #define FULLSTRIPE_RECORD_H
 
+#include "capture.h"
 #include "lib/trace.h"
 #include "recorder.h"
 
 int record(const struct block_device *device, const char *record_folder, unsigned int seconds,
-	   trace_event_fn take, void *data, uint64_t *ret_lost);
+	   trace_event_fn take, void *data, struct capture_extent *ret);
 int record_workload(const struct tuning *t, const char *record_folder, unsigned int seconds,
 		    struct recorded *ret);
 

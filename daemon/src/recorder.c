@@ -155,16 +155,17 @@ static int stop_sampling(struct recorder *r, struct recorded *ret)
  */
 int recorder_stop(struct recorder *r, struct recorded *ret)
 {
-	uint64_t lost;
+	struct capture_extent extent;
 	int e;
 
 	if (r->sampling)
 		return stop_sampling(r, ret);
-	e = capture_stop(r->capture, take_event, r, &lost);
+	e = capture_stop(r->capture, take_event, r, &extent);
 	if (e < 0)
 		return e;
-	profile_add_lost(r->profile, lost);
-	*ret = (struct recorded) { .lost = lost };
+	profile_set_recorded(r->profile, extent.ns);
+	profile_add_lost(r->profile, extent.lost);
+	*ret = (struct recorded) { .lost = extent.lost };
 	ret->any = profile_find(r->profile, r->device, &ret->profile);
 	ret->in_flight = profile_in_flight(r->profile, r->device);
 	return 0;

@@ -80,6 +80,26 @@ int store_open(const char *path, enum store_access access, struct store *ret)
 }
 
 /**
+ * store_is_busy() - whether a process changes something now
+ * @store: the directory, open to look
+ *
+ * Return: 1 if one does, 0 if none, or a negative errno, which has been logged.
+ */
+int store_is_busy(const struct store *store)
+{
+	_cleanup_close_ int fd = openat(store->folder_fd, LOCK_FILE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return 0;
+	if (fd >= 0 && errno == EWOULDBLOCK)
+		return 1;
+	return log_errno(errno, "whether a change is being made cannot be told from %s/" LOCK_FILE,
+			 store->path);
+}
+
+/**
  * store_close() - let others change something
  * @store: the directory
  */

@@ -41,6 +41,7 @@ enum store_access {
 
 const char *store_default_path(void);
 int store_open(const char *path, enum store_access access, struct store *ret);
+int store_is_busy(const struct store *store);
 void store_close(struct store *store);
 int store_read(const struct store *store, const char *name, char **ret, size_t *ret_len);
 int store_replace(const struct store *store, const char *name, struct json_object *object);

@@ -125,7 +125,7 @@ kill_all() {
 	done
 }
 
-tap_plan 50
+tap_plan 53
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -161,6 +161,21 @@ tap_is "$status" 0 "verify finds it so"
 tap_is "$(history_says '.history[] | .kind + " " + .outcome')" "apply done" "history has it"
 ctl apply fs0 --profile "$PROFILE"
 tap_is "$status $(history_says '.history | length')" "0 1" "what is right is not changed again"
+
+# As it is on disk amid a change; who makes one holds the lock.
+state=$(basename "$STATE"/dm-uuid-*.json)
+cp "$STATE/$state" /run/settled
+jq '.under_way = (.history[-1] + {outcome: "under-way"})' /run/settled >"$STATE/$state"
+exec {lock}>>"$STATE/lock"
+flock "$lock"
+ctl verify fs0 --json
+tap_is "$status $(jq -c '[.being_made, .interrupted]' <<<"$out")" "5 [true,false]" "verify tells of a change that is being made"
+ctl verify fs0
+tap_is "$status $(grep -c '^change 1 is being made now' <<<"$out")" "5 1" "in words, too"
+exec {lock}>&-
+ctl verify fs0 --json
+tap_is "$status $(jq -c '[.being_made, .interrupted]' <<<"$out")" "5 [false,true]" "and of one that nobody makes any more"
+cp /run/settled "$STATE/$state"
 
 dmsetup rename fs0 other
 ctl verify other

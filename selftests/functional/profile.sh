@@ -45,6 +45,12 @@ is_written() {
 	(($(writes_of "$1") > $2))
 }
 
+# is_recorded FOLDER: whether the recording has begun; the kernel notes the time then.
+# shellcheck disable=SC2317
+is_recorded() {
+	[[ $(find "$1" -name '*.blktrace.*' -size +0) ]]
+}
+
 stop() {
 	kill "$writer"
 	wait "$writer"
@@ -52,7 +58,7 @@ stop() {
 }
 
 trap '[[ ! $writer ]] || stop; [[ ! $loop ]] || losetup -d "$loop"; leave' EXIT
-tap_plan 15
+tap_plan 16
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD"
@@ -70,9 +76,10 @@ tap_is "$(jq -c '[(.devices | length), .devices[0].device, .devices[0].source, .
 tap_is "$(of '[.writes > 20, .reads, .io_size.typical, .access.pattern]')" '[true,0,8192,"sequential"]' "with its workload"
 # Each of 8 KiB, and none a whole stripe.
 tap_is "$(of .unaligned_writes)" 1 "and its stripes"
-counts=$(of '[.events, .writes, .bandwidth, .latency.write]')
+# But for the average, as files do not tell how long was recorded.
+counts=$(of '[.events, .writes, .bandwidth.peak, .latency.write]')
 profile /run/recorded/*.blktrace.* --device "$number"
-tap_is "$(of '[.events, .writes, .bandwidth, .latency.write]')" "$counts" "the recording of the same says the same"
+tap_is "$(of '[.events, .writes, .bandwidth.peak, .latency.write]')" "$counts" "the recording of the same says the same"
 profile fs0 --seconds 1 --stripe 8k
 tap_is "$status $(of .unaligned_writes)" "0 0" "stripes that are given win"
 ctl profile fs0 --seconds 1
@@ -90,6 +97,15 @@ kill -INT "$job"
 wait "$job"
 tap_is "$? $(find "/sys/kernel/debug/block/$(basename "${folder%/*}")" -name dropped)" "1 " "who is interrupted takes the trace away"
 stop
+
+mkdir /run/burst
+"$CTL" profile fs0 --seconds 4 --record /run/burst --json >/run/out &
+job=$!
+until_true is_recorded /run/burst
+dd if=/dev/zero of=/dev/mapper/fs0 bs=256k count=16 oflag=direct conv=nocreat,notrunc status=none
+wait "$job"
+tap_is "$? $(of '[.writes, .seconds >= 4, .bandwidth.peak <= 4194304, .bandwidth.average <= 1048576]')" "0 [16,true,true,true]" \
+	"the time in which nothing is asked counts, too"
 
 # Not what fs0 still has of the others.
 dmsetup message fs0 0 flush

@@ -7,6 +7,7 @@
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/refresh-state
+TRACES=$RIG_TOP/selftests/unit/traces/linux-6.12-v1
 
 # refresh [OPTION...]: of fs0. Sets status; leaves what it says in /run/said.
 refresh() {
@@ -19,6 +20,19 @@ low() {
 	dmsetup load low --table "0 $2 linear $3 $1" && dmsetup resume low
 }
 
+# apply PEAK: set what is right for readers with that peak, in bytes per second.
+apply() {
+	"$CTL" profile --json "$TRACES"/vda.blktrace.* |
+		jq ".devices[0].reads = 100 | .devices[0].bandwidth.peak = $1" >/run/profile
+	"$CTL" apply fs0 --state-dir "$STATE" --profile /run/profile >/run/said
+}
+
+# ahead: what the kernel reads ahead of fs0, and how many settings are not as they were set.
+ahead() {
+	echo "$(<"$folder/../queue/read_ahead_kb") $("$CTL" verify fs0 --state-dir "$STATE" --json |
+		jq '[.values[] | select(.as_set | not) | select(.name == "read_ahead_kb")] | length')"
+}
+
 size() {
 	blockdev --getsz /dev/mapper/fs0
 }
@@ -27,7 +41,7 @@ sum() {
 	dd if=/dev/mapper/fs0 bs=4k skip=3 count=20 iflag=direct status=none | md5sum
 }
 
-tap_plan 21
+tap_plan 26
 rig_load_module
 rig_members 1 64 ram
 member=${RIG_MEMBERS[0]}
@@ -35,6 +49,7 @@ bad=/sys/kernel/config/nullb/nullb0/badblocks
 dmsetup create low --table "0 32768 linear $member 0"
 "$CTL" create fs0 /dev/mapper/low --set chunk_bytes=64KiB --set data_members=4 --set cluster_bytes=512KiB \
 	--set hold_ms=3600000
+folder=$(rig_sysfs fs0)
 refresh
 tap_is "$status $(</run/said)" "0 /dev/mapper/fs0 is as what lies below it" "what is right is left"
 exec {held}</dev/mapper/fs0
@@ -67,6 +82,27 @@ low 0 65536 "$member"
 refresh
 tap_is "$status $(size)" "1 98304" "it does not become smaller"
 tap_is "$(grep -c 'dm-[0-9]* has become smaller than what lies on it, by 16777216 bytes' /run/said)" 1 "and it is said by how much"
+
+# The kernel sets read_ahead_kb anew with each table, to twice the optimal_io_size; newer ones raise it only.
+low 0 98304 "$member"
+apply 157286400
+tap_is "$(ahead)" "768 0" "apply sets what is read ahead"
+low 0 114688 "$member"
+refresh
+tap_is "$status $(size) $(ahead)" "0 114688 768 0" "and it stays so with a new table"
+apply 1048576
+echo 524288 >"$folder/stripe_bytes"
+refresh
+tap_is "$status $(grep -c optimal_io_size /run/said) $(ahead)" "0 1 512 0" "also if it is what the kernel had of itself before"
+echo 300 >"$folder/../queue/read_ahead_kb"
+echo 262144 >"$folder/stripe_bytes"
+refresh
+tap_is "$status $(ahead)" "0 300 1" "what somebody else set stays, too"
+rm -r "$STATE"
+echo 512 >"$folder/../queue/read_ahead_kb"
+echo 524288 >"$folder/stripe_bytes"
+refresh
+tap_is "$status $(ahead)" "0 1024 0" "the kernel's own is that of the new table"
 exec {held}<&-
 rig_teardown
 

@@ -466,6 +466,26 @@ static void test_peak_after_pause(void **state)
 	profile_free(p);
 }
 
+/* A burst in a long recording: what is before and after it counts, too. */
+static void test_recorded_time(void **state)
+{
+	struct profile *p = new_profile();
+	struct profile_summary s;
+
+	(void)state;
+	for (uint64_t i = 0; i < 16; i++)
+		add_io(p, 7 * SECOND + i * MS / 4, BLKTRACE_WRITE, i * MIB, MIB);
+	profile_set_recorded(p, 32 * SECOND);
+	s = summary_of(p);
+	assert_int_equal(s.duration, 32 * SECOND);
+	assert_int_equal(s.peak_rate, 16 * MIB);
+	assert_int_equal(s.average_rate, MIB / 2);
+	assert_int_equal(s.write_rate, MIB / 2);
+	assert_int_equal(s.read_rate, 0);
+	assert_true(profile_in_flight(p, s.device) == 16 * MS / (32.0 * SECOND));
+	profile_free(p);
+}
+
 static void test_sizes(void **state)
 {
 	struct profile *p = new_profile();
@@ -731,6 +751,7 @@ int main(void)
 		cmocka_unit_test(test_reads_beside_writes),
 		cmocka_unit_test(test_bandwidth),
 		cmocka_unit_test(test_peak_after_pause),
+		cmocka_unit_test(test_recorded_time),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_attributes_and_latency),
 		cmocka_unit_test(test_unaligned),
