@@ -132,7 +132,7 @@ static int check_alignment(const struct options *o, const struct block_device *d
 	if (o->force || target_keys_given(&o->keys, "alignment_offset") ||
 	    rule_misaligned_by(t->array.offset_bytes, stripe) == 0)
 		return 0;
-	log_warning("%s begins %s behind the beginning of %s, which is no multiple of its stripe width %s: a file system's stripes would not be those of the array; let it begin at a multiple, or say --force",
+	log_warning("%s begins %s behind the beginning of %s, which is no multiple of the stripe width %s: a file system's stripes would not be those of the array; let it begin at a multiple, or say --force",
 		    device->node, units_format_size(t->array.offset_bytes, begin),
 		    t->array_name, units_format_size(stripe, width));
 	return -EINVAL;
@@ -150,40 +150,58 @@ static int check_use(const struct options *o, const struct block_device *device)
 	return -EBUSY;
 }
 
-/* What the person did not say about the stripes is read off what lies below. */
+static uint64_t stripe_bytes(const struct target_keys *k)
+{
+	if (target_keys_given(k, "stripe_bytes"))
+		return target_keys_number(k, "stripe_bytes");
+	return target_keys_number(k, "chunk_bytes") * target_keys_number(k, "data_members");
+}
+
+/*
+ * What the person did not say is read off what lies below. Who said all about the stripes
+ * needs no array that can be read, but if there is one it counts for the rest.
+ */
 static int complete_geometry(struct options *o, const struct block_device *device)
 {
+	const bool given = target_keys_given(&o->keys, "chunk_bytes") &&
+			   (target_keys_given(&o->keys, "data_members") ||
+			    target_keys_given(&o->keys, "stripe_bytes"));
 	_cleanup_free_ struct topology *t = calloc(1, sizeof(*t));
 	unsigned int data = 0;
 	uint64_t stripe;
 	int r;
 
-	if (target_keys_given(&o->keys, "chunk_bytes") &&
-	    (target_keys_given(&o->keys, "data_members") ||
-	     target_keys_given(&o->keys, "stripe_bytes")))
-		return 0;
 	if (!t)
 		return log_errno(ENOMEM, "%s", device->node);
 	r = topology_read(SYSFS_ROOT, device->name, dm_read_table_of, t);
+	if (r < 0 && given) {
+		log_warning("%s gets the stripes that were given; whether it begins on one is not known, nor whether its array has a partial parity log: then say --set seek_bytes=0",
+			    device->node);
+		return 0;
+	}
 	if (r < 0)
 		return r;
-	if (t->array.level != RULE_LEVEL_NONE)
-		r = rule_data_members(&t->array, &data);
-	if (r < 0 || data == 0)
-		return log_errno(ENODATA, "%s: no striped md array found below; say --set chunk_bytes=SIZE --set data_members=N [--set alignment_offset=SIZE]",
-				 device->node);
 	/*
 	 * Without parity md reads nothing: there is nothing that filling could save. And a log of
 	 * partial parity has nothing of a stripe that is filled, as to md all of it is written.
 	 */
-	if (rule_parity_members(t->array.level) == 0 ||
-	    md_logs_partial_parity(SYSFS_ROOT, t->array_name))
+	if (t->array.level != RULE_LEVEL_NONE &&
+	    (rule_parity_members(t->array.level) == 0 ||
+	     md_logs_partial_parity(SYSFS_ROOT, t->array_name)))
 		target_keys_default(&o->keys, "seek_bytes", 0);
+	if (t->array.level != RULE_LEVEL_NONE)
+		r = rule_data_members(&t->array, &data);
+	if (r < 0 || data == 0) {
+		if (given)
+			return 0;
+		return log_errno(ENODATA, "%s: no striped md array found below; say --set chunk_bytes=SIZE --set data_members=N [--set alignment_offset=SIZE]",
+				 device->node);
+	}
 	target_keys_default(&o->keys, "chunk_bytes", t->array.chunk_bytes);
-	target_keys_default(&o->keys, "data_members", data);
-	r = rule_stripe_bytes(&t->array, &stripe, NULL);
-	if (r < 0)
-		return log_errno(r, "%s: %s", device->node, t->array_name);
+	/* A width says how many they are. */
+	if (!target_keys_given(&o->keys, "stripe_bytes"))
+		target_keys_default(&o->keys, "data_members", data);
+	stripe = stripe_bytes(&o->keys);
 	r = check_alignment(o, device, t, stripe);
 	if (r < 0)
 		return r;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
@@ -119,6 +120,18 @@ void target_keys_default(struct target_keys *k, const char *name, uint64_t value
 bool target_keys_given(const struct target_keys *k, const char *name)
 {
 	return k->values[find_key(name, strlen(name))][0];
+}
+
+/**
+ * target_keys_number() - the value of a key that is a number
+ * @k: the keys
+ * @name: of one that there is
+ *
+ * Return: 0 if it has none.
+ */
+uint64_t target_keys_number(const struct target_keys *k, const char *name)
+{
+	return strtoull(k->values[find_key(name, strlen(name))], NULL, 10);
 }
 
 /**

@@ -23,6 +23,7 @@ const char *target_keys_name(size_t i);
 int target_keys_set(struct target_keys *k, const char *text, char why[static TARGET_KEYS_WHY]);
 void target_keys_default(struct target_keys *k, const char *name, uint64_t value);
 bool target_keys_given(const struct target_keys *k, const char *name);
+uint64_t target_keys_number(const struct target_keys *k, const char *name);
 size_t target_keys_format(const struct target_keys *k, char *text, size_t size);
 
 #endif

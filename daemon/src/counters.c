@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "counters.h"
 #include "disk_stat.h"
 #include "lib/macros.h"
@@ -18,15 +21,52 @@ static const char * const settings[] = {
 	"fullstripe/prefetch_bytes", "fullstripe/mode", "queue/read_ahead_kb", "bdi/max_ratio",
 };
 
-/* What lies between the device and the array has one user at each level, or there are others. */
-static bool is_shared(const char *root, const char *array)
+/* Who reads them is not seen from here, so each counts as a user. */
+static bool has_other_partition(const char *root, const char *disk, const char *partition)
 {
-	char holder[SYSFS_NAME];
+	_cleanup_closedir_ DIR *dir = NULL;
+	char path[PATH_MAX];
+	struct dirent *entry;
 
-	return sysfs_only_entry(holder, "%s/class/block/%s/holders", root, array) == -ENOTUNIQ;
+	snprintf(path, sizeof(path), "%s/class/block/%s", root, disk);
+	dir = opendir(path);
+	if (!dir)
+		return true;
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/partition", entry->d_name);
+		if (strcmp(entry->d_name, partition) != 0 && sysfs_has(root, disk, path))
+			return true;
+	}
+	return false;
 }
 
-static int read_array(const char *root, const struct topology *t, struct harm_counters *c)
+/*
+ * What lies between the device and the array has one user at each level, or there are others.
+ * What cannot be told may be shared.
+ */
+static bool is_shared(const char *root, const char *name, const char *array)
+{
+	char at[SYSFS_NAME], below[SYSFS_NAME], user[SYSFS_NAME];
+
+	snprintf(at, sizeof(at), "%s", name);
+	for (unsigned int depth = 0; strcmp(at, array) != 0; depth++) {
+		if (depth > SYSFS_DEPTH)
+			return true;
+		if (sysfs_has(root, at, "partition")) {
+			if (sysfs_disk_of(root, at, below) < 0 ||
+			    has_other_partition(root, below, at))
+				return true;
+		} else if (sysfs_only_entry(below, "%s/class/block/%s/slaves", root, at) < 0 ||
+			   sysfs_only_entry(user, "%s/class/block/%s/holders", root, below) < 0) {
+			return true;
+		}
+		memcpy(at, below, sizeof(at));
+	}
+	return false;
+}
+
+static int read_array(const char *root, const char *name, const struct topology *t,
+		      struct harm_counters *c)
 {
 	struct md_state state;
 	uint64_t sectors;
@@ -40,7 +80,8 @@ static int read_array(const char *root, const struct topology *t, struct harm_co
 		return log_errno(r, "%s/class/block/%s/md", root, t->array_name);
 	c->busy = state.busy;
 	c->degraded = state.degraded;
-	c->has_members = rule_parity_members(t->array.level) > 0 && !is_shared(root, t->array_name);
+	c->has_members = rule_parity_members(t->array.level) > 0 &&
+			 !is_shared(root, name, t->array_name);
 	if (!c->has_members)
 		return 0;
 	r = disk_stat_read_members(root, t->array_name, &sectors);
@@ -86,7 +127,7 @@ int counters_read(const char *root, const char *name, const struct topology *top
 			return log_errno(r, "%s/class/block/%s/fullstripe/stats/%s", root, name,
 					 stats[i].attribute);
 	}
-	r = topology->array_name[0] ? read_array(root, topology, &c) : 0;
+	r = topology->array_name[0] ? read_array(root, name, topology, &c) : 0;
 	if (r < 0)
 		return r;
 	*ret = c;

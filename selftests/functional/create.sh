@@ -22,7 +22,12 @@ geometry() {
 		grep -oP '(chunk_bytes|data_members|alignment_offset) \K\d+' | paste -sd ' '
 }
 
-tap_plan 26
+# seek_bytes DEV [OPTION...]: and up to which rest it would fill.
+seek_bytes() {
+	"$CTL" create fs0 "$@" --dry-run | grep -oP 'seek_bytes \K\d+'
+}
+
+tap_plan 36
 rig_load_module
 rig_preset R5 ram
 W=$RIG_W
@@ -55,15 +60,35 @@ exec {fd}<&-
 # A piece that begins 8 sectors into the third stripe, and one at its beginning.
 dmsetup create odd --table "0 65536 linear $RIG_MD $((3 * W / 512 + 8))"
 tap_check "a device that begins inside a stripe is refused" \
-	refuses "begins 772 KiB behind the beginning of md0, which is no multiple of its stripe width 256 KiB" /dev/mapper/odd
+	refuses "begins 772 KiB behind the beginning of md0, which is no multiple of the stripe width 256 KiB" /dev/mapper/odd
 tap_is "$(geometry /dev/mapper/odd --force)" "65536 4 4096" "--force makes it, with its stripes where the array's are"
 tap_is "$(geometry /dev/mapper/odd --set alignment_offset=4K)" "65536 4 4096" "so does who says where they are"
+tap_check "who gives the stripes is refused, too" \
+	refuses "no multiple of the stripe width 256 KiB" /dev/mapper/odd --set chunk_bytes=64K --set data_members=4
+tap_is "$(geometry /dev/mapper/odd --set chunk_bytes=64K --set stripe_bytes=256K --force)" "65536 4096" \
+	"--force makes it with these"
+tap_is "$(geometry /dev/mapper/odd --set chunk_bytes=32K --set data_members=5 --force)" "32768 5 135168" \
+	"and others lie elsewhere"
 dmsetup remove odd
 dmsetup create even --table "0 65536 linear $RIG_MD $((3 * W / 512))"
 tap_check "a device that begins on one is not" "$CTL" create fs0 /dev/mapper/even
 "$CTL" remove fs0
+tap_check "but for other stripes, where it begins inside one" \
+	refuses "no multiple of the stripe width 160 KiB" /dev/mapper/even --set chunk_bytes=32K --set data_members=5
 dmsetup remove even
 tap_check "what is no array needs a geometry" refuses "no striped md array found below; say --set" /dev/loop0
+tap_is "$(geometry /dev/loop0 --set chunk_bytes=64K --set data_members=4)" "65536 4" "and takes what is given"
+below=$RIG_MD
+for i in {1..17}; do
+	dmsetup create "deep$i" --table "0 65536 linear $below 0"
+	below=/dev/mapper/deep$i
+done
+tap_check "what cannot be looked through is refused" refuses "more than 16 layers deep" "$below"
+tap_is "$(geometry "$below" --set chunk_bytes=64K --set data_members=4 2>/run/said) $(grep -c "$below gets the stripes that were given; whether" /run/said)" \
+	"65536 4 1" "but takes what is given, and it is said that nothing else is known"
+for i in {17..1}; do
+	rig_target_remove "deep$i"
+done
 tap_check "what is not there is refused" refuses "/dev/none: no block device" /dev/none
 rig_teardown
 
@@ -78,6 +103,9 @@ tap_is "$(cat /sys/block/md0/md/consistency_policy)" ppl "an array with a partia
 tap_check "carries a device" "$CTL" create fs0 "$RIG_MD"
 tap_is "$(cat "$(rig_sysfs fs0)/seek_bytes")" 0 "that fills none"
 "$CTL" remove fs0
+stripes=(--set chunk_bytes=64K --set data_members=4)
+tap_is "$(seek_bytes "$RIG_MD" "${stripes[@]}")" 0 "nor does one whose stripes are given"
+tap_is "$(seek_bytes "$RIG_MD" "${stripes[@]}" --set seek_bytes=4K)" 4096 "unless that is given, too"
 rig_teardown
 
 # As LVM makes them: dm-raid, without metadata devices.
@@ -104,6 +132,7 @@ tap_is "$(geometry /dev/mapper/lv)" "131072 4 0" "RAID6, too"
 rig_target_remove lv
 raid raid1 1 0 nosync
 tap_check "but RAID1 has no stripes" refuses "no striped md array found below" /dev/mapper/lv
+tap_is "$(seek_bytes /dev/mapper/lv "${stripes[@]}")" 0 "with those that are given it is not filled, either"
 rig_target_remove lv
 tap_diag "$SECONDS s in all"
 tap_done

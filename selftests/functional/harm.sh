@@ -19,15 +19,15 @@ start_daemon() {
 	daemon=$!
 }
 
-# make_device NAME ARRAY [OPTION]...: on an array of its own, of five of the ten members; its
-# stripes are half as wide as the array's.
+# make_device NAME ARRAY [OPTION]...: on the only partition of an array of its own, of five of
+# the ten members; its stripes are half as wide as the array's.
 make_device() {
 	local name=$1 array=$2
 	shift 2
 	RIG_MEMBERS=("${members[@]:0:5}")
 	members=("${members[@]:5}")
-	rig_array 5 64 "$array" &&
-		"$CTL" create "$name" "$RIG_MD" --set data_members=2 --set cluster_bytes=128KiB "$@"
+	rig_array 5 64 "$array" && addpart "$RIG_MD" 1 2048 393216 &&
+		"$CTL" create "$name" "${RIG_MD}p1" --set data_members=2 --set cluster_bytes=128KiB "$@"
 }
 
 # workload NAME OPTION...: from now on, of that device, by one process; sets pid.
@@ -77,6 +77,16 @@ is_judged_for() {
 }
 
 # shellcheck disable=SC2317
+has_pre_reads() {
+	grep -q '^fullstripe_workload_pre_read_ratio{device="hurt"}' "$PROM"
+}
+
+# shellcheck disable=SC2317
+has_no_pre_reads() {
+	! has_pre_reads
+}
+
+# shellcheck disable=SC2317
 is_another_file() {
 	[[ $(command stat -c %i "$PROM") != "$1" ]]
 }
@@ -110,7 +120,7 @@ bad_lines() {
 	[[ ! $(tail -c 1 "$PROM") ]] || echo "the end is missing"
 }
 
-tap_plan 19
+tap_plan 21
 rig_load_module
 rig_members 10 64 ram
 members=("${RIG_MEMBERS[@]}")
@@ -159,6 +169,9 @@ tap_is "$(grep -cxF -e 'fullstripe_changes_total{device="hurt",kind="rollback"} 
 	-e 'fullstripe_verdicts_total{device="hurt",verdict="harmed"} 1' \
 	-e 'fullstripe_verdicts_total{device="other",verdict="not-comparable"} 1' \
 	-e 'fullstripe_stripe_bytes{device="hurt"} 131072' "$PROM")" 4 "and they say it too"
+tap_check "its pre-reads are counted while its array has no other user" eventually 20 has_pre_reads
+addpart /dev/md0 2 395264 2048
+tap_check "but not with another partition there" eventually 20 has_no_pre_reads
 kill -TERM "$daemon"
 wait "$daemon"
 tap_is "$? $(two hurt) $(two other)" "0 131072 131072 262144 262144" "it stops, and nothing changes"

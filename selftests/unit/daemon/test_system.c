@@ -444,7 +444,17 @@ static void test_attributes(void **state)
 	assert_string_equal(text, "12");
 }
 
-/* A device on an array of two members, one of which is a partition. */
+/* @user lies on @name, as both say. */
+static void put_user(const char *name, const char *user)
+{
+	char attribute[256];
+
+	put_slave(user, name);
+	snprintf(attribute, sizeof(attribute), "holders/%s/there", user);
+	put_attribute(name, attribute, "");
+}
+
+/* A device, and an array of two members, one of which is a partition. */
 static struct topology put_counters(void)
 {
 	struct topology t = { .array.level = 5, .array_name = "md0" };
@@ -459,7 +469,6 @@ static struct topology put_counters(void)
 	put_slave("md0", "sdb1");
 	put_attribute("sda", "stat", "     100        0      10       0        0        0       99        0 0 0 0 1 0 7 0 0 0");
 	put_attribute("sdb1", "stat", "100 0 20 0 0 0 99 0 0 0 0 1 0 7 0 0 0");
-	put_attribute("md0", "holders/dm-0/there", "");
 	return t;
 }
 
@@ -469,6 +478,7 @@ static void test_counters(void **state)
 	struct harm_counters c;
 
 	(void)state;
+	put_user("md0", "dm-0");
 	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
 	assert_int_equal(c.read, 2048 * 512);
 	assert_int_equal(c.written, 8192 * 512);
@@ -489,6 +499,7 @@ static void test_counters_of_array(void **state)
 	struct harm_counters c;
 
 	(void)state;
+	put_user("md0", "dm-0");
 	put_attribute("md0", "md/sync_action", "recover");
 	put_attribute("md0", "md/degraded", "1");
 	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
@@ -503,11 +514,49 @@ static void test_counters_of_array(void **state)
 	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
 	assert_true(c.has_members);
 	/* What others have the members read is not known. */
-	put_attribute("md0", "holders/dm-1/there", "");
+	put_user("md0", "dm-1");
 	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
 	assert_false(c.has_members);
 	put_attribute("dm-0", "stat", "5 0");
 	assert_int_equal(counters_read(root, "dm-0", &t, &c), -EBADMSG);
+}
+
+/* Whoever may read another partition has the members read, too. */
+static void test_counters_of_partition(void **state)
+{
+	struct harm_counters c;
+	struct topology t;
+
+	(void)state;
+	put_disk("md0", NULL, "1024");
+	put_disk("md0p1", "md0", NULL);
+	put_user("md0p1", "dm-0");
+	t = put_counters();
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_true(c.has_members);
+	put("devices/md0/md0p2/partition", "2");
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_false(c.has_members);
+}
+
+/* The array, a partition, LUKS, a volume, the device; then there is another volume. */
+static void test_counters_of_volume(void **state)
+{
+	struct harm_counters c;
+	struct topology t;
+
+	(void)state;
+	put_disk("md0", NULL, "1024");
+	put_disk("md0p1", "md0", NULL);
+	put_user("md0p1", "dm-1");
+	put_user("dm-1", "dm-2");
+	put_user("dm-2", "dm-0");
+	t = put_counters();
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_true(c.has_members);
+	put_user("dm-1", "dm-3");
+	assert_int_equal(counters_read(root, "dm-0", &t, &c), 0);
+	assert_false(c.has_members);
 }
 
 static void test_settings(void **state)
@@ -551,6 +600,8 @@ int main(void)
 		in_root(test_attributes),
 		in_root(test_counters),
 		in_root(test_counters_of_array),
+		in_root(test_counters_of_partition),
+		in_root(test_counters_of_volume),
 		in_root(test_settings),
 	};
 

@@ -250,6 +250,9 @@ static void test_keys(void **state)
 	assert_int_equal(target_keys_set(&k, "hold_ms=100", why), 0);
 	target_keys_default(&k, "hold_ms", 5);
 	target_keys_default(&k, "chunk_bytes", 65536);
+	assert_int_equal(target_keys_number(&k, "hold_ms"), 100);
+	assert_int_equal(target_keys_number(&k, "chunk_bytes"), 65536);
+	assert_int_equal(target_keys_number(&k, "stripe_bytes"), 0);
 	assert_int_equal(target_keys_format(&k, text, sizeof(text)), strlen(line));
 	assert_string_equal(text, line);
 	/* As snprintf() does. */
