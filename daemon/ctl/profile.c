@@ -222,7 +222,7 @@ static int profile_now(const struct options *o, struct profile **ret)
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct profile_options options;
 	struct block_device device;
-	struct capture_extent extent;
+	struct capture_extent extent = { .ns = 0 };
 	int r;
 
 	r = find_device(o, &device, &options);
