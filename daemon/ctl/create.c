@@ -181,16 +181,17 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 	}
 	if (r < 0)
 		return r;
-	/*
-	 * Without parity md reads nothing: there is nothing that filling could save. And a log of
-	 * partial parity has nothing of a stripe that is filled, as to md all of it is written.
-	 */
-	if (t->array.level != RULE_LEVEL_NONE &&
-	    (rule_parity_members(t->array.level) == 0 ||
-	     md_logs_partial_parity(SYSFS_ROOT, t->array_name)))
-		target_keys_default(&o->keys, "seek_bytes", 0);
-	if (t->array.level != RULE_LEVEL_NONE)
+	if (t->array.level != RULE_LEVEL_NONE) {
+		/*
+		 * Without parity md reads nothing: there is nothing that filling could save. And a
+		 * log of partial parity has nothing of a stripe that is filled, as to md all of it
+		 * is written.
+		 */
+		if (rule_parity_members(t->array.level) == 0 ||
+		    md_logs_partial_parity(SYSFS_ROOT, t->array_name))
+			target_keys_default(&o->keys, "seek_bytes", 0);
 		r = rule_data_members(&t->array, &data);
+	}
 	if (r < 0 || data == 0) {
 		if (given)
 			return 0;

@@ -50,16 +50,12 @@ static bool is_shared(const char *root, const char *name, const char *array)
 
 	snprintf(at, sizeof(at), "%s", name);
 	for (unsigned int depth = 0; strcmp(at, array) != 0; depth++) {
-		if (depth > SYSFS_DEPTH)
+		if (depth > SYSFS_DEPTH || sysfs_below(root, at, below) < 0)
 			return true;
-		if (sysfs_has(root, at, "partition")) {
-			if (sysfs_disk_of(root, at, below) < 0 ||
-			    has_other_partition(root, below, at))
-				return true;
-		} else if (sysfs_only_entry(below, "%s/class/block/%s/slaves", root, at) < 0 ||
-			   sysfs_only_entry(user, "%s/class/block/%s/holders", root, below) < 0) {
+		if (sysfs_has(root, at, "partition") ?
+		    has_other_partition(root, below, at) :
+		    sysfs_only_entry(user, "%s/class/block/%s/holders", root, below) < 0)
 			return true;
-		}
 		memcpy(at, below, sizeof(at));
 	}
 	return false;

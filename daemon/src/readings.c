@@ -26,10 +26,7 @@ static int find_array(const char *root, const char *disk, char ret[static SYSFS_
 			memcpy(ret, at, sizeof(at));
 			return 0;
 		}
-		if (sysfs_has(root, at, "partition"))
-			r = sysfs_disk_of(root, at, below);
-		else
-			r = sysfs_only_entry(below, "%s/class/block/%s/slaves", root, at);
+		r = sysfs_below(root, at, below);
 		if (r < 0)
 			return r;
 		memcpy(at, below, sizeof(at));

@@ -221,3 +221,18 @@ int sysfs_disk_of(const char *root, const char *name, char ret[static SYSFS_NAME
 	}
 	return snprintf(ret, SYSFS_NAME, "%s", disk) < SYSFS_NAME ? 0 : -ENAMETOOLONG;
 }
+
+/**
+ * sysfs_below() - what a device lies on
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @name: of the device, as in /sys/class/block
+ * @ret: the disk of a partition, or else the only device below
+ *
+ * Return: 0, or a negative errno, as sysfs_only_entry().
+ */
+int sysfs_below(const char *root, const char *name, char ret[static SYSFS_NAME])
+{
+	if (sysfs_has(root, name, "partition"))
+		return sysfs_disk_of(root, name, ret);
+	return sysfs_only_entry(ret, "%s/class/block/%s/slaves", root, name);
+}

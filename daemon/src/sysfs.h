@@ -27,5 +27,6 @@ int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
 	__printf(2, 3);
 bool sysfs_has(const char *root, const char *name, const char *what);
 int sysfs_disk_of(const char *root, const char *name, char ret[static SYSFS_NAME]);
+int sysfs_below(const char *root, const char *name, char ret[static SYSFS_NAME]);
 
 #endif
