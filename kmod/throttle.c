@@ -612,9 +612,9 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 	if (file->anew)
 		WRITE_ONCE(file->over, false);
 	file->anew = false;
-	join_parts(fs, bio_list_peek(&file->parked));
 	io = fullstripe_io(bio_list_peek(&file->parked));
 	if (io->rest || !must_wait(fs, file, io)) {
+		join_parts(fs, bio_list_peek(&file->parked));
 		bio = bio_list_pop(&file->parked);
 		trace_fullstripe_unpark(fs, file, bio);
 		io->charged = bio->bi_iter.bi_size;
