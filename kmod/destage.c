@@ -12,7 +12,8 @@
  *    While it is quiet (quiet.c) nothing else is.
  * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark.
- * 5. Partial stripes that are older than hold_ms.
+ * 5. Partial stripes that are older than hold_ms; one at a time also while there are always
+ *    whole ones.
  * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
  * 7. Above a file's high water mark: whole stripes, and if that leaves it no room for more the
@@ -291,12 +292,12 @@ static struct stripe_group *tree_from(struct destager *d, u64 stripe)
  */
 
 /*
- * Whether one may be started: of those that nobody waits for so many at a time. Of those that
- * are held for a moment the one that can always be is not in the way.
+ * Whether one may be started: of those that nobody waits for so many at a time. Those of which
+ * one can always be are not in the way with that one.
  */
 static bool has_room(const struct destager *d, unsigned int max)
 {
-	unsigned int spare = min(d->in_slot[SLOT_BRIEF], 1U);
+	unsigned int spare = min(d->in_slot[SLOT_BRIEF], 1U) + min(d->in_slot[SLOT_OLD], 1U);
 
 	return d->in_slot[SLOT_OTHERS] < max && d->inflight - spare < d->inflight_max;
 }
@@ -331,6 +332,12 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 	d->in_slot[group->slot]--;
 	d->inflight--;
 	d->inflight_whole -= takes_stripe(d, group);
+}
+
+static void change_slot(struct destager *d, struct stripe_group *group, enum slot slot)
+{
+	leave_slot(d, group);
+	enter_slot(d, group, slot);
 }
 
 /* Whether the flush that is under way waits for a group. What is not copied did not complete. */
@@ -703,8 +710,7 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 		}
 		if (start(d, group)) {
 			/* Nothing has pinned it, as it has no pages. */
-			leave_slot(d, group);
-			enter_slot(d, group, SLOT_BRIEF);
+			change_slot(d, group, SLOT_BRIEF);
 			return true;
 		}
 	}
@@ -717,13 +723,19 @@ static void start_old(struct destager *d)
 	struct stripe_group *group, *next;
 
 	list_for_each_entry_safe(group, next, &d->live, live) {
-		if (!has_room(d, d->max) || !is_held_long(fs, group->born))
+		bool has_place = has_room(d, d->max);
+
+		/* There may always be more whole ones than can be in flight: one always can. */
+		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
 			return;
 		if (group->state != GROUP_OPEN)
 			continue;
 		if (awaits_fill(d, group))
 			return;
 		start(d, group);
+		/* What somebody copies into is not in flight yet. */
+		if (!has_place && group->state == GROUP_INFLIGHT)
+			change_slot(d, group, SLOT_OLD);
 	}
 }
 

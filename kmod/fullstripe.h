@@ -56,12 +56,14 @@ enum group_state {
  * @SLOT_OTHERS: none of those below.
  * @SLOT_AWAITED: somebody waits for it.
  * @SLOT_BRIEF: it was held for a moment, as a flush is near.
+ * @SLOT_OLD: it was held for hold_ms, and there was no room but the one that is kept for these.
  * @NR_SLOTS: how many there are.
  */
 enum slot {
 	SLOT_OTHERS,
 	SLOT_AWAITED,
 	SLOT_BRIEF,
+	SLOT_OLD,
 	NR_SLOTS,
 };
 
@@ -546,15 +548,16 @@ enum staging_gate {
  * @generation: which of them counts new ones.
  * @gate: enum staging_gate.
  * @last_io: jiffies when a read or write last came.
- * @stalled: memory ran out: writes that need some are parked until the low
- *	water mark is reached.
+ * @stalled: memory ran out, or something has to wait for an older group: writes that need
+ *	some are parked until the low water mark is reached.
+ * @released: something was, since what is parked was last tried again.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
  * @nr_parked: bios in @parked, the one that is being tried again, and those in files' queues.
  * @parked_work: tries them again.
  * @straight_lock: for @straight.
- * @straight: bios that cover one stripe wider than the lower device takes at
- *	once; they leave through @straight_work in one plug.
+ * @straight: bios that bypass and leave through @straight_work in one plug: what was
+ *	parked, and stripes wider than the lower device takes at once.
  * @idle: woken when a group, a bypass or an unmarked write went away and
  *	somebody may be waiting for that.
  */
@@ -574,6 +577,7 @@ struct staging {
 	enum staging_gate gate;
 	unsigned long last_io;
 	bool stalled;
+	bool released;
 	spinlock_t parked_lock;		/* @parked */
 	struct bio_list parked;
 	atomic_t nr_parked;
@@ -760,7 +764,7 @@ struct destager {
  * @COUNT_PARTIAL_STRIPES: stripes destaged in part.
  * @COUNT_FLUSHES: flush requests.
  * @COUNT_FUA_WRITES: writes with FUA.
- * @COUNT_PARKED: writes that had to wait for memory.
+ * @COUNT_PARKED: writes that had to wait for memory, or while the stripes change.
  * @COUNT_DESTAGE_ERRORS: stripes that could not be written, each try.
  * @COUNT_PREFETCHED_BYTES: read ahead.
  * @COUNT_PREFETCH_HIT_BYTES: reads that were answered from that.

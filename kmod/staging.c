@@ -8,8 +8,9 @@
  * the other was submitted. It is kept by these rules, each per stripe and under
  * the lock of the stripe's shard:
  *
- * - A write that covers whole stripes bypasses staging, but only where no group
- *   exists for the stripe, and it leaves a mark for as long as it is in flight.
+ * - A write that covers whole stripes, or is a part of one whose parts leave together,
+ *   bypasses staging, but only where no group exists for the stripe, and it leaves a
+ *   mark for as long as it is in flight.
  * - A group is sealed for destage only when no older group, no bypass mark and no
  *   discard of its stripe is left. So what was accepted later is also written later.
  * - A read takes each sector from the open group, else from the older group, else
@@ -200,6 +201,7 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
 	pool_give(&st->groups, groups_more, &groups);
 	WRITE_ONCE(st->nr_pages, want);
 	pool_give(&st->pages, more, &pages);
+	WRITE_ONCE(st->released, true);
 	return 0;
 }
 
@@ -233,8 +235,9 @@ static struct stripe_group *new_group(struct fullstripe *fs, u64 stripe, bool co
 	group->copied = copied;
 	hlist_add_head(&group->hash, bucket_of(fs, stripe));
 	atomic_inc(&st->used);
+	/* With the gate's, before it, this orders the stripes for who reads without the gate. */
 	if (copied)
-		atomic_inc(&st->copied);
+		atomic_inc_return_release(&st->copied);
 	return group;
 }
 
@@ -302,6 +305,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	if (copied)
 		atomic_dec(&st->copied);
 	atomic_dec(&st->used);
+	WRITE_ONCE(st->released, true);
 	wake_if_awaited(fs);
 }
 
@@ -358,11 +362,17 @@ u64 staging_staged_bytes(const struct fullstripe *fs)
  * staging_is_empty() - whether nothing is staged, held or parked.
  * @fs: the target.
  *
+ * What is parked may be staged next, which is counted there before it is no longer counted
+ * here; and while the gate is closing what is written to a stripe that is staged may be parked.
+ *
  * Return: true if so.
  */
 bool staging_is_empty(struct fullstripe *fs)
 {
-	return !atomic_read(&fs->staging.nr_parked) && !atomic_read(&fs->staging.used);
+	const struct staging *st = &fs->staging;
+
+	return !atomic_read_acquire(&st->nr_parked) && !atomic_read_acquire(&st->used) &&
+	       !atomic_read(&st->nr_parked);
 }
 
 /*
@@ -562,7 +572,7 @@ static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struc
 enum verdict {
 	VERDICT_TAKEN,		/* completed or held: no longer the caller's */
 	VERDICT_REMAP,		/* goes to the lower device, marked */
-	VERDICT_PARK,		/* there is no memory for it; counted in nr_parked */
+	VERDICT_PARK,		/* it has to wait, as for memory; counted in nr_parked */
 };
 
 /*
@@ -577,8 +587,9 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	struct fullstripe_io *io = fullstripe_io(bio);
 	bool failing = atomic_read(&fs->destager.failing);
 	bool fua = bio->bi_opf & REQ_FUA;
+	bool closing = staging_gate(fs) != GATE_OPEN;
 	/* Must not complete before it is on the lower device. */
-	bool through = fua || failing || staging_gate(fs) != GATE_OPEN;
+	bool through = fua || failing || closing;
 	bool behind = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
 	/* Metadata and swap have who waits for them, whatever they say. */
 	bool waited = bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_SWAP);
@@ -602,15 +613,19 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	if (copied && setting(fs, SETTING_MODE) == MODE_WRITETHROUGH)
 		through = true;
 	missing = copied ? missing_pages(group, first, sectors) : 0;
+	/* A stripe that is written to again and again would always have one of the two. */
+	if (!group && older && closing && !failing)
+		goto wait;
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
-		goto no_memory;
-	if (!group)
+		goto wait;
+	/* Who is parked needs one, too, and has no other way. */
+	if (!group && (copied || failing || !READ_ONCE(st->stalled)))
 		group = new_group(fs, stripe, copied);
 	if (!group) {
 		give_pages(fs, missing, &pages);
 		if (!copied && !older)
 			goto bypass;
-		goto no_memory;
+		goto wait;
 	}
 	group->fua |= fua;
 
@@ -657,11 +672,11 @@ bypass:
 	count(fs, COUNT_BYPASSED_BYTES, (u64)sectors << SECTOR_SHIFT);
 	return VERDICT_REMAP;
 
-no_memory:
-	spin_unlock_irqrestore(&shard->lock, flags);
-	/* The stripes must not change until it is tried again. */
+wait:
+	/* Before the older group can be gone: see staging_is_empty(). */
 	if (!failing)
 		atomic_inc(&st->nr_parked);
+	spin_unlock_irqrestore(&shard->lock, flags);
 	rcu_read_unlock();
 	if (!failing)
 		return VERDICT_PARK;
@@ -892,9 +907,11 @@ void staging_unstall(struct fullstripe *fs)
 
 	if (!READ_ONCE(st->stalled))
 		return;
-	if (staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) &&
-	    !atomic_read(&fs->destager.failing))
+	/* What has to wait for an older group, too, does so until one is released. */
+	if ((staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) ||
+	     !READ_ONCE(st->released)) && !atomic_read(&fs->destager.failing))
 		return;
+	WRITE_ONCE(st->released, false);
 	WRITE_ONCE(st->stalled, false);
 	queue_work(fs->destager.wq, &st->parked_work);
 }
@@ -1003,7 +1020,8 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 
 	/* Within one read section, so that the stripes do not change in between. */
 	rcu_read_lock();
-	if (!atomic_read(&fs->staging.copied))
+	/* Pairs with the release in new_group(): what is staged is so by the stripes of now. */
+	if (!atomic_read_acquire(&fs->staging.copied))
 		done = sectors;
 	while (done < sectors) {
 		u32 first, run, left;

@@ -6,6 +6,7 @@
  * but only one of them is resumed. Suspend waits for handlers that are running, so
  * these take nothing that suspend holds.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "fullstripe.h"
@@ -253,16 +254,20 @@ int fullstripe_sysfs_add(struct fullstripe *fs)
 {
 	struct gendisk *disk = dm_disk(dm_table_get_md(fs->ti->table));
 	struct folder *folder;
+	unsigned int noio;
 	int r;
 
 	if (fs->kobj)
 		return 0;
-	folder = kzalloc(sizeof(*folder), GFP_KERNEL);
+	folder = kzalloc(sizeof(*folder), GFP_NOIO);
 	if (!folder)
 		return -ENOMEM;
 	folder->fs = fs;
+	/* The device is suspended: reclaim must not wait for it. */
+	noio = memalloc_noio_save();
 	r = kobject_init_and_add(&folder->kobj, &folder_type, &disk_to_dev(disk)->kobj,
 				 "fullstripe");
+	memalloc_noio_restore(noio);
 	if (r) {
 		kobject_put(&folder->kobj);
 		return r;

@@ -42,7 +42,7 @@ TAILQ_HEAD(pieces, piece);
 struct group {
 	TAILQ_ENTRY(group) live, full, urgent, batch;
 	uint64_t stripe;
-	bool is_full, is_urgent, recent;
+	bool is_full, is_urgent, is_old, recent;
 	uint32_t nr_dirty;
 	uint64_t pages;
 	uint64_t epoch, born, whole_since;
@@ -88,7 +88,7 @@ struct simulation {
 	bool stalled;
 	uint64_t nr_pages, free_pages, nr_groups, used;
 
-	unsigned int inflight, inflight_whole, inflight_max, free_fills;
+	unsigned int inflight, inflight_whole, inflight_old, inflight_max, free_fills;
 	uint64_t cursor;
 	uint64_t epoch, flush_epoch;
 	bool flushing;
@@ -455,9 +455,9 @@ static int start(struct simulation *s, struct group *g)
  * What is written next: see "What is written next" in kmod/destage.c
  */
 
-static bool may_start(const struct simulation *s)
+static bool has_room(const struct simulation *s, unsigned int max)
 {
-	return s->inflight < s->inflight_max;
+	return s->inflight - s->inflight_old < max;
 }
 
 static uint64_t deadline(const struct simulation *s, uint64_t since)
@@ -486,7 +486,7 @@ static int start_urgent(struct simulation *s)
 	while (r > 0) {
 		r = 0;
 		TAILQ_FOREACH(g, &s->urgent, urgent) {
-			if (!may_start(s))
+			if (!has_room(s, s->inflight_max))
 				return 0;
 			r = start(s, g);
 			if (r != 0)
@@ -502,7 +502,7 @@ static int sweep(struct simulation *s, uint64_t epoch, bool pass_recent, unsigne
 	uint64_t begin = s->cursor;
 	bool wrapped = false;
 
-	while (s->inflight < most) {
+	while (has_room(s, most)) {
 		struct group *g = group_at(&s->open, place);
 		int r;
 
@@ -554,7 +554,7 @@ static int start_whole(struct simulation *s, bool above_low_water)
 	while (r > 0) {
 		r = 0;
 		TAILQ_FOREACH(g, &s->full, full) {
-			if (!may_start(s))
+			if (!has_room(s, s->inflight_max))
 				return 0;
 			if (!above_low_water && s->now < deadline(s, g->whole_since) &&
 			    !cluster_is_whole(s, g))
@@ -577,9 +577,11 @@ static int start_old(struct simulation *s)
 	struct group *g;
 
 	TAILQ_FOREACH(g, &s->live, live) {
+		bool has_place = has_room(s, s->inflight_max);
 		int r;
 
-		if (!may_start(s) || s->now < deadline(s, g->born))
+		/* There may always be more whole ones than can be in flight: one always can. */
+		if ((!has_place && s->inflight_old) || s->now < deadline(s, g->born))
 			return 0;
 		if (!is_open(s, g))
 			continue;
@@ -588,6 +590,10 @@ static int start_old(struct simulation *s)
 		r = start(s, g);
 		if (r < 0)
 			return r;
+		if (r > 0 && !has_place) {
+			g->is_old = true;
+			s->inflight_old++;
+		}
 	}
 	return 0;
 }
@@ -863,6 +869,7 @@ static void end_group(struct simulation *s, struct group *g, bool filled)
 	s->free_pages += g->pages;
 	s->used--;
 	s->inflight--;
+	s->inflight_old -= g->is_old;
 	s->inflight_whole -= is_whole(s, g);
 	free(g);
 }

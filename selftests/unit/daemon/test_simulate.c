@@ -605,6 +605,33 @@ static void test_idle_and_hold(void **state)
 	assert_int_equal(r.md.reads, 2 + 12);
 }
 
+/* Stripes of which one is in flight at a time, and always another whole one waits. */
+static void test_hold_beside_whole_stripes(void **state)
+{
+	struct simulate_options o = plain;
+	struct simulate_result r;
+	struct simulation *s;
+
+	(void)state;
+	o.shape.chunk_bytes = MIB;
+	o.shape.service_ns = 5 * MS;
+	o.cluster_bytes = 4 * MIB;
+	o.high_water_bytes = 32 * MIB;
+	o.low_water_bytes = 16 * MIB;
+	o.seek_bytes = 0;
+	o.hold_ms = 100;
+	s = new_simulation(&o);
+	add(s, 0, 0, 4 * KIB);
+	for (uint64_t i = 0; i < 160; i++)
+		add(s, 1, 4 * MIB + i * 2 * MIB, 2 * MIB);
+	r = finish(s);
+	assert_int_equal(r.whole, 80);
+	assert_int_equal(r.partial, 1);
+	assert_true(r.parked > 100);
+	/* All of them take four times as long. */
+	assert_true(r.held.p99 < 150 * MS);
+}
+
 static void test_flush_writes_what_came_before(void **state)
 {
 	struct simulate_options o = plain;
@@ -843,6 +870,7 @@ int main(void)
 		cmocka_unit_test(test_sweep_spares_the_recent),
 		cmocka_unit_test(test_raw_md),
 		cmocka_unit_test(test_idle_and_hold),
+		cmocka_unit_test(test_hold_beside_whole_stripes),
 		cmocka_unit_test(test_flush_writes_what_came_before),
 		cmocka_unit_test(test_flush_is_not_put_off),
 		cmocka_unit_test(test_fua),
