@@ -297,7 +297,7 @@ static struct stripe_group *tree_from(struct destager *d, u64 stripe)
  */
 static bool has_room(const struct destager *d, unsigned int max)
 {
-	unsigned int spare = min(d->in_slot[SLOT_BRIEF], 1U) + min(d->in_slot[SLOT_OLD], 1U);
+	unsigned int spare = min(d->in_slot[SLOT_BRIEF], 1U) + d->in_slot[SLOT_OLD];
 
 	return d->in_slot[SLOT_OTHERS] < max && d->inflight - spare < d->inflight_max;
 }
@@ -728,7 +728,7 @@ static void start_old(struct destager *d)
 		/* There may always be more whole ones than can be in flight: one always can. */
 		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
 			return;
-		if (group->state != GROUP_OPEN)
+		if (group->state != GROUP_OPEN || (!has_place && is_whole(fs, group)))
 			continue;
 		if (awaits_fill(d, group))
 			return;

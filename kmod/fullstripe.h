@@ -550,7 +550,7 @@ enum staging_gate {
  * @last_io: jiffies when a read or write last came.
  * @stalled: memory ran out, or something has to wait for an older group: writes that need
  *	some are parked until the low water mark is reached.
- * @released: something was, since what is parked was last tried again.
+ * @released: a group was, since what is parked was last tried again. Destager's work alone.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
  * @nr_parked: bios in @parked, the one that is being tried again, and those in files' queues.

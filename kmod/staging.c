@@ -201,7 +201,6 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
 	pool_give(&st->groups, groups_more, &groups);
 	WRITE_ONCE(st->nr_pages, want);
 	pool_give(&st->pages, more, &pages);
-	WRITE_ONCE(st->released, true);
 	return 0;
 }
 
@@ -305,7 +304,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	if (copied)
 		atomic_dec(&st->copied);
 	atomic_dec(&st->used);
-	WRITE_ONCE(st->released, true);
+	st->released = true;
 	wake_if_awaited(fs);
 }
 
@@ -619,7 +618,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
 		goto wait;
 	/* Who is parked needs one, too, and has no other way. */
-	if (!group && (copied || failing || !READ_ONCE(st->stalled)))
+	if (!group && (failing || !READ_ONCE(st->stalled)))
 		group = new_group(fs, stripe, copied);
 	if (!group) {
 		give_pages(fs, missing, &pages);
@@ -907,11 +906,11 @@ void staging_unstall(struct fullstripe *fs)
 
 	if (!READ_ONCE(st->stalled))
 		return;
-	/* What has to wait for an older group, too, does so until one is released. */
+	/* In vain before a group is released, which may be the older one that is waited for. */
 	if ((staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) ||
-	     !READ_ONCE(st->released)) && !atomic_read(&fs->destager.failing))
+	     (!st->released && atomic_read(&st->used))) && !atomic_read(&fs->destager.failing))
 		return;
-	WRITE_ONCE(st->released, false);
+	st->released = false;
 	WRITE_ONCE(st->stalled, false);
 	queue_work(fs->destager.wq, &st->parked_work);
 }

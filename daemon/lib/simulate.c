@@ -583,7 +583,7 @@ static int start_old(struct simulation *s)
 		/* There may always be more whole ones than can be in flight: one always can. */
 		if ((!has_place && s->inflight_old) || s->now < deadline(s, g->born))
 			return 0;
-		if (!is_open(s, g))
+		if (!is_open(s, g) || (!has_place && is_whole(s, g)))
 			continue;
 		if (awaits_fill(s, g))
 			return 0;

@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 14
+tap_plan 21
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -80,4 +80,60 @@ tap_check "a flush ends beside a stream that does not" timeout 60 \
 	python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
 kill "$stream"
 wait "$stream"
+rig_target_remove fs0
+rig_teardown
+
+# sync_node: a flush, or what it ends with.
+# shellcheck disable=SC2317 # tap_check calls it
+sync_node() {
+	timeout 60 python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+}
+
+# member_flushes: how often the member was flushed.
+member_flushes() {
+	awk '{ print $16 }' "/sys/block/${lower#/dev/}/stat"
+}
+
+# One disk with a cache, below what can be suspended.
+rig_members 1 64 ram 512 16
+lower=${RIG_MEMBERS[0]}
+sectors=$(blockdev --getsz "$lower")
+dmsetup create slow --table "0 $sectors linear $lower 0"
+rig_target fs0 /dev/mapper/slow chunk_bytes 65536 data_members 2 hold_ms 3600000 seek_bytes 0
+put i 0
+dmsetup suspend --nolockfs slow
+sync_node &
+waiting=($!)
+until_true is flushes 1
+flushed=$(member_flushes)
+for i in {1..9}; do
+	sync_node &
+	waiting+=($!)
+done
+until_true is flushes 10
+tap_is "$(stat answered_flushes)" 0 "ten flushes wait for what is staged"
+dmsetup resume slow
+failed=0
+for i in "${waiting[@]}"; do
+	wait "$i" || ((++failed))
+done
+tap_is "$failed $(($(member_flushes) - flushed))" "0 2" "the nine that came meanwhile are one below"
+
+# What is below fails no write, as there is none, but a flush.
+dmsetup load slow --table "0 $sectors flakey $lower 0 0 3600 1 error_writes"
+dmsetup suspend --noflush --nolockfs slow
+dmsetup resume slow
+sync_node 2>/dev/null
+tap_is $? 1 "a flush fails if that below does, though nothing is staged"
+tap_is "$(stat failing_stripes)" 0 "of what was written nothing is failing"
+dmsetup load slow --table "0 $sectors linear $lower 0"
+dmsetup suspend --noflush --nolockfs slow
+dmsetup resume slow
+tap_check "the next one succeeds when that below does" sync_node
+
+dmsetup message fs0 0 set mode writethrough
+tap_check "writethrough: what fsync sends is not held" timeout 60 \
+	xfs_io -c "pwrite -q -S 106 1m 4k" -c fsync /dev/mapper/fs0
+tap_is "$(dd if="$lower" bs=4k count=1 skip=256 iflag=direct status=none | tr -d j | wc -c) $(stat held_bytes)" "0 4096" \
+	"and below"
 tap_done

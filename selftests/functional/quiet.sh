@@ -81,7 +81,7 @@ tracing() {
 	rig_set "$RIG_TRACING/events/fullstripe/enable" "$1"
 }
 
-tap_plan 37
+tap_plan 38
 rig_load_module
 rig_preset R5 spindle
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -300,6 +300,23 @@ tap_check "all end" wait "$hung" "$writer"
 rig_set "$RIG_TRACING/events/fullstripe/enable" 0
 tap_is "$(grep 'fullstripe_unpark: ' "$RIG_TRACING/trace" | head -n 1 | grep -c " $((33 << 11)) ")" 1 "and it goes on first"
 tap_is "$(stat held_files) $(stat dirty_files)" "0 0" "nothing is left"
+rig_target_remove fs0
+
+# More whole stripes with FUA are under way than may be of others: these have places of their own.
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 6 chunk_bytes 65536 data_members 4 hold_ms 3600000"
+dmsetup suspend --noflush --nolockfs slow
+pids=()
+for i in 0 1 2 3 4; do
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=256k count=1 seek="$i" oflag=direct,dsync conv=notrunc status=none &
+	pids+=($!)
+done
+until_true is_under_way 5
+dd if=/dev/zero of=/dev/mapper/fs0 bs=256k count=1 seek=100 oflag=direct conv=notrunc status=none &
+pids+=($!)
+until_true is_under_way 6
+tap_is $? 0 "what it is quiet for takes no place of what stands back"
+dmsetup resume slow
+wait "${pids[@]}"
 rig_target_remove fs0
 
 # What is held for a moment and what a flush waits for, more than can be in flight: 12 stripes, and one.

@@ -106,7 +106,9 @@ rig_teardown
 
 name="stripe_bytes"
 slow_target chunk_bytes 65536 data_members 2 hold_ms 1000
-writes one --rw=randwrite --bs=4k --iodepth=8 --offset=0 --size=128k
+# Some come while others are under way: else all would be there at one time, and none at another.
+writes some --rw=randwrite --bs=4k --iodepth=16 --offset=0 --size=128k
+writes others --rw=randwrite --bs=4k --iodepth=4 --offset=0 --size=128k --numjobs=4 --thinktime=3ms
 until_true is_above accepted_bytes 100000
 dmsetup message fs0 0 set stripe_bytes 262144 &
 partial=$!

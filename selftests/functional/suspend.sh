@@ -16,7 +16,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
 
-tap_plan 13
+tap_plan 18
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -49,6 +49,23 @@ tap_is "$(below)" "$sum" "replacing the table by another target leaves nothing s
 dmsetup reload fs0 --table "$table"
 dmsetup resume fs0
 
+# What is held has a writer that waits, whose bio is under way as long as it is held.
+dmsetup message fs0 0 set mode writethrough
+for noflush in "" --noflush; do
+	write >/dev/null &
+	writer=$!
+	until_true is_above held_bytes 0
+	# shellcheck disable=SC2086 # nothing, or an option
+	tap_check "suspend $noflush does not wait for what is held" timeout 60 dmsetup suspend $noflush fs0
+	dmsetup resume fs0
+	dmsetup message fs0 0 set hold_ms 1
+	wait "$writer"
+	tap_is $? 0 "its writer goes on"
+	dmsetup message fs0 0 set hold_ms 3600000
+	dmsetup message fs0 0 reset_stats
+done
+dmsetup message fs0 0 set mode writebehind
+
 sum=$(write)
 exec 3</dev/mapper/fs0
 dmsetup remove fs0 2>/dev/null
@@ -67,10 +84,10 @@ if [[ ${LONG-} ]]; then
 fi
 "$STRESS" --ops "$ops" --lower "$RIG_MD" /dev/mapper/fs0 &
 stress=$!
-swaps=0
+swaps=0 refused=0
 while kill -0 "$stress" 2>/dev/null; do
-	dmsetup suspend fs0 && dmsetup resume fs0
-	dmsetup suspend --noflush fs0 && dmsetup reload fs0 --table "$table" && dmsetup resume fs0
+	{ dmsetup suspend fs0 && dmsetup resume fs0; } || ((++refused))
+	{ dmsetup suspend --noflush fs0 && dmsetup reload fs0 --table "$table" && dmsetup resume fs0; } || ((++refused))
 	((++swaps))
 	[[ ! ${LONG-} ]] || ((swaps < least)) || kill -TERM "$stress"
 done
@@ -78,6 +95,7 @@ wait "$stress"
 tap_is $? 0 "contents hold under suspends and table swaps"
 ((swaps >= least))
 tap_is $? 0 "there were swaps enough"
+tap_is $refused 0 "none was refused"
 tap_diag "$swaps times suspend, and suspend with a new table"
 tap_check "remove after that" rig_target_remove fs0
 tap_done

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What is written next, and how: whole neighbours of a cluster together and ascending, none of
+# them as if somebody waited; what a flush waits for by address; the more at a time the fuller the
+# memory is; and what was written to lately last.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+once_is_enough "what is written next the module decides by itself"
+MIB=$((1 << 20))
+
+# half STRIPE 0|1 [STRIPE_BYTES]: one half of a stripe.
+half() {
+	local bytes=$((${3-W} / 2))
+	dd if=/dev/zero of=/dev/mapper/fs0 bs="$bytes" count=1 seek=$((2 * $1 + $2)) oflag=direct \
+		conv=notrunc status=none
+}
+
+# seen: what the device below was sent since trace_begin: operation, first sector and sectors each.
+# shellcheck disable=SC2317 # until_true calls it
+seen() {
+	awk '{ for (i = 1; i < NF; i++) if ($i == "block_bio_queue:") print $(i + 2), $(i + 3), $(i + 5) }' \
+		"$RIG_TRACING/trace"
+}
+
+# writes_seen NUMBER: whether it was sent so many.
+# shellcheck disable=SC2317 # until_true calls it
+writes_seen() {
+	(($(seen | wc -l) >= $1))
+}
+
+trace_begin() {
+	local dev
+	dev=$(dmsetup info -c --noheadings -o major,minor --separator ' ' low)
+	echo >"$RIG_TRACING/trace"
+	echo "dev == $((${dev% *} << 20 | ${dev#* }))" >"$RIG_TRACING/events/block/block_bio_queue/filter"
+	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+}
+
+trace_end() {
+	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
+	echo 0 >"$RIG_TRACING/events/block/block_bio_queue/filter"
+}
+
+# shellcheck disable=SC2317 # the trap calls it
+give_up() {
+	dmsetup resume slow
+	leave
+}
+trap give_up EXIT
+
+tap_plan 10
+rig_load_module
+slow_lower
+W=$((4 * 65536))
+keys="chunk_bytes 65536 data_members 4 seek_bytes 0 hold_ms 3600000 file_high_water_bytes 0"
+
+# shellcheck disable=SC2086 # a list of words
+rig_target fs0 /dev/mapper/low $keys cluster_bytes $((3 * W))
+trace_begin
+for stripe in 5 3 4; do
+	half $stripe 1
+	half $stripe 0
+done
+until_true writes_seen 3
+sleep 0.5
+tap_is "$(seen | paste -sd,)" "W 1536 512,W 2048 512,W 2560 512" \
+	"a cluster that is whole leaves ascending, a request a stripe, without REQ_SYNC"
+trace_end
+rig_target_remove fs0
+
+# A stripe has as many rows as may be in flight: one is.
+rig_target fs0 /dev/mapper/low chunk_bytes $MIB data_members 2 seek_bytes 0 hold_ms 3600000 \
+	file_high_water_bytes 0 high_water_bytes $((32 * MIB)) low_water_bytes $((16 * MIB))
+trace_begin
+for stripe in 9 2 7 0 5; do
+	half $stripe 0 $((2 * MIB))
+done
+sync /dev/mapper/fs0
+tap_is "$(seen | awk '$3 { print $1, $2 }' | paste -sd,)" "WS 0,WS 8192,WS 20480,WS 28672,WS 36864" \
+	"what a flush waits for is written by address, and at once"
+trace_end
+rig_target_remove fs0
+
+# Half of the memory is full of half stripes.
+# shellcheck disable=SC2086 # a list of words
+rig_target fs0 /dev/mapper/low $keys high_water_bytes $((16 * MIB)) low_water_bytes $((8 * MIB))
+dmsetup suspend --nolockfs slow
+for ((stripe = 0; stripe < 64; stripe++)); do
+	half $stripe 0
+done
+tap_check "up to the low water mark nothing is written" stays is_under_way 0
+for at_most in "80 3" "112 9"; do
+	for ((; stripe < ${at_most% *}; stripe++)); do
+		half $stripe 0
+	done
+	until_true is_under_way "${at_most#* }"
+	tap_check "at $((stripe / 8)) of 16 MiB, of 12 stripes that may be in flight, ${at_most#* } are" \
+		stays is_under_way "${at_most#* }"
+done
+dmsetup resume slow
+until_true is_under_way 0
+# Down to the mark, and no further.
+until_true is partial_stripes 48
+tap_check "down to the mark they are written" stays is partial_stripes 48
+tap_is "$(stat staged_bytes)" $((8 * MIB)) "and no further"
+
+# driven_out STRIPE: the stripe that is written as one more is staged.
+driven_out() {
+	trace_begin
+	half "$1" 0
+	until_true writes_seen 1
+	stays is_under_way 0
+	seen | awk '{ print $2 / 512 }' | paste -sd,
+	trace_end
+}
+
+first=$(driven_out 200)
+second=$(driven_out 201)
+tap_is "$second" $((first + 1)) "one more drives out the next one by address"
+for ((stripe = first + 2; stripe < first + 5; stripe++)); do
+	half $stripe 0
+done
+tap_is "$(driven_out 202)" $((first + 5)) "but not those that were written to since the sweep passed"
+tap_is "$(driven_out 203)" $((first + 6)) "once"
+rig_target_remove fs0
+tap_done
