@@ -358,7 +358,7 @@ struct throttle {
 
 /**
  * struct quiet - flushes and writes with FUA, before which others stand back.
- * @lock: for all but @work. Taken from interrupts, inside nothing.
+ * @lock: for all but @work. Taken from interrupts, inside a bucket's lock.
  * @nr_awaited: those under way; also read without the lock.
  * @is: it is quiet; also read without the lock.
  * @since: jiffies when it last began to be.

@@ -45,11 +45,11 @@ static unsigned long left(const struct quiet *quiet, unsigned long now)
 }
 
 /**
- * quiet_begin() - a flush or a write with FUA came.
+ * quiet_begin() - a flush or a write with FUA came, or goes on.
  * @fs: the target.
  * @io: of the bio, until quiet_end().
  *
- * Context: .map; does not sleep.
+ * Context: any; does not sleep.
  */
 void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 {
@@ -70,7 +70,7 @@ void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 }
 
 /**
- * quiet_end() - it completes.
+ * quiet_end() - it completes, or has to wait for its file's mark.
  * @fs: the target.
  * @io: of the bio.
  *

@@ -19,7 +19,7 @@
  * stripes are left and there is room below the high one: who has begun many makes them whole
  * there, and they need not be written as they are. Whole stripes wait while it is quiet, too
  * (quiet.c); what it is quiet for, a write with FUA, waits for the mark alone, and before the
- * others of its file. Nobody waits while the target is failing, being suspended or changing
+ * others of its file; and for its sake it is quiet only when it goes on. Nobody waits while the target is failing, being suspended or changing
  * its stripes.
  *
  * DOC: who leaves together
@@ -358,6 +358,9 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 	if (is_held(fs, file))
 		held_begin(fs, file);
 	atomic_inc(&fs->staging.nr_parked);
+	/* What it waits for would have to stand back. */
+	if (fullstripe_io(bio)->awaited)
+		quiet_end(fs, fullstripe_io(bio));
 	if (first) {
 		WRITE_ONCE(file->moved, jiffies);
 		spin_lock(&t->lock);
@@ -616,6 +619,8 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 	if (io->rest || !must_wait(fs, file, io)) {
 		join_parts(fs, bio_list_peek(&file->parked));
 		bio = bio_list_pop(&file->parked);
+		if (io->awaited)
+			quiet_begin(fs, io);
 		trace_fullstripe_unpark(fs, file, bio);
 		io->charged = bio->bi_iter.bi_size;
 		charge(fs, file, io->charged);

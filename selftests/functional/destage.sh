@@ -71,6 +71,9 @@ rig_target_remove fs0
 # A stripe has as many rows as may be in flight: one is.
 rig_target fs0 /dev/mapper/low chunk_bytes $MIB data_members 2 seek_bytes 0 hold_ms 3600000 \
 	file_high_water_bytes 0 high_water_bytes $((32 * MIB)) low_water_bytes $((16 * MIB))
+# It begins with the first, wherever it was.
+half 4 0 $((2 * MIB))
+sync /dev/mapper/fs0
 trace_begin
 for stripe in 9 2 7 0 5; do
 	half $stripe 0 $((2 * MIB))

@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 21
+tap_plan 22
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -119,21 +119,34 @@ for i in "${waiting[@]}"; do
 done
 tap_is "$failed $(($(member_flushes) - flushed))" "0 2" "the nine that came meanwhile are one below"
 
-# What is below fails no write, as there is none, but a flush.
-dmsetup load slow --table "0 $sectors flakey $lower 0 0 3600 1 error_writes"
+# What is below takes writes to its first half; a flush is for the other one, too.
+dmsetup load slow <<-TABLE
+	0 65536 linear $lower 0
+	65536 $((sectors - 65536)) flakey $lower 65536 0 3600 1 error_writes
+TABLE
 dmsetup suspend --noflush --nolockfs slow
 dmsetup resume slow
 sync_node 2>/dev/null
 tap_is $? 1 "a flush fails if that below does, though nothing is staged"
-tap_is "$(stat failing_stripes)" 0 "of what was written nothing is failing"
+put k 0
+sync_node 2>/dev/null
+tap_is $? 1 "and if something is, that can be written"
+tap_is "$(stat destage_errors) $(stat partial_stripes)" "0 2" "which it is"
 dmsetup load slow --table "0 $sectors linear $lower 0"
 dmsetup suspend --noflush --nolockfs slow
 dmsetup resume slow
 tap_check "the next one succeeds when that below does" sync_node
 
 dmsetup message fs0 0 set mode writethrough
-tap_check "writethrough: what fsync sends is not held" timeout 60 \
-	xfs_io -c "pwrite -q -S 106 1m 4k" -c fsync /dev/mapper/fs0
+xfs_io -c "pwrite -q -S 106 1m 4k" -c fsync /dev/mapper/fs0 &
+job=$!
+# shellcheck disable=SC2317 # eventually calls it
+has_ended() {
+	! kill -0 "$job"
+}
+tap_check "writethrough: what fsync sends is not held" eventually 20 has_ended
+dmsetup message fs0 0 set hold_ms 1
+wait "$job"
 tap_is "$(dd if="$lower" bs=4k count=1 skip=256 iflag=direct status=none | tr -d j | wc -c) $(stat held_bytes)" "0 4096" \
 	"and below"
 tap_done

@@ -81,7 +81,7 @@ tracing() {
 	rig_set "$RIG_TRACING/events/fullstripe/enable" "$1"
 }
 
-tap_plan 38
+tap_plan 40
 rig_load_module
 rig_preset R5 spindle
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -300,6 +300,30 @@ tap_check "all end" wait "$hung" "$writer"
 rig_set "$RIG_TRACING/events/fullstripe/enable" 0
 tap_is "$(grep 'fullstripe_unpark: ' "$RIG_TRACING/trace" | head -n 1 | grep -c " $((33 << 11)) ")" 1 "and it goes on first"
 tap_is "$(stat held_files) $(stat dirty_files)" "0 0" "nothing is left"
+rig_target_remove fs0
+
+# A process has as much staged as it may, in partial stripes that somebody has to ask for. What it writes with FUA
+# waits for them, and they must not stand back for it: that would be for 200 ms.
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_bytes 65536 data_members 4 hold_ms 3600000 file_high_water_bytes 524288"
+best=$(python3 -c '
+import mmap, os, subprocess, time
+fd = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
+data = mmap.mmap(-1, 4096)
+took = []
+for i in range(5):
+    for stripe in range(128):
+        os.pwritev(fd, [data], stripe << 18)
+    begun = time.monotonic()
+    os.pwritev(fd, [data], 200 << 18, os.RWF_DSYNC)
+    took.append(int((time.monotonic() - begun) * 1000))
+    subprocess.run(["dmsetup", "message", "fs0", "0", "flush"], check=True)
+    # Until it may be quiet again.
+    time.sleep(1)
+print(min(took))')
+tap_diag "$best ms"
+tap_is "$(stat throttled)" 5 "what is written with FUA waits for its mark"
+((best < 100))
+tap_is $? 0 "and not for the quiet that it would begin"
 rig_target_remove fs0
 
 # More whole stripes with FUA are under way than may be of others: these have places of their own.

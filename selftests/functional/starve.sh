@@ -69,7 +69,7 @@ tap_check "$name: a target whose stripes are written one at a time" slow_target 
 writes stream --rw=write --bs=1M --iodepth=4 --offset=16M --size=64M
 until_true is_above parked 0
 put p 8
-tap_check "$name: a partial stripe is written while there are always whole ones" eventually 10 is_below p 8
+tap_check "$name: a partial stripe is written while there are always whole ones" eventually $((10 * ${TIME_SCALE:-1})) is_below p 8
 tap_check "$name: which there were until then" halt
 rig_target_remove fs0
 rig_teardown
@@ -84,7 +84,7 @@ partial=$!
 has_ended() {
 	! kill -0 "$partial"
 }
-tap_check "$name: a write of a part is not kept by whole stripes" eventually 10 has_ended
+tap_check "$name: a write of a part is not kept by whole stripes" eventually $((10 * ${TIME_SCALE:-1})) has_ended
 tap_check "$name: which there were until then" halt
 wait "$partial"
 tap_is $? 0 "$name: it succeeded"
@@ -99,7 +99,7 @@ slow_target chunk_bytes 65536 data_members 2 hold_ms 1000 mode writethrough high
 writes many --rw=write:124k --bs=4k --iodepth=400 --offset=16M --size=108M
 writes two --rw=randwrite --bs=4k --iodepth=2 --offset=0 --size=128k
 until_true has_parked 1
-tap_check "$name: who waits for one gets it, though others take those that come free" eventually 20 has_parked 6
+tap_check "$name: who waits for one gets it, though others take those that come free" eventually $((20 * ${TIME_SCALE:-1})) has_parked 6
 tap_check "$name: who did until then" halt
 rig_target_remove fs0
 rig_teardown
@@ -112,7 +112,7 @@ writes others --rw=randwrite --bs=4k --iodepth=4 --offset=0 --size=128k --numjob
 until_true is_above accepted_bytes 100000
 dmsetup message fs0 0 set stripe_bytes 262144 &
 partial=$!
-tap_check "$name: they change beside two writers of one" eventually 10 has_ended
+tap_check "$name: they change beside two writers of one" eventually $((10 * ${TIME_SCALE:-1})) has_ended
 tap_check "$name: who write all the time" halt
 wait "$partial"
 tap_is $? 0 "$name: it succeeded"
