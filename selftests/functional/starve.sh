@@ -1,16 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # machine: --cpus 2
-# Writes that never stop do not keep others from their turn: a partial stripe beside whole ones,
-# who waits for a stripe group beside who takes each that comes free, and a change of the stripes
-# beside two writers of one.
+# Writes that never stop keep nobody from his turn: a partial stripe beside whole ones, who waits
+# for a stripe group beside who would take each that comes free, a change of the stripes.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 # slow_target KEYS...: fs0 on one disk that takes a request at a time, each for so long.
 # shellcheck disable=SC2317 # tap_check calls it
 slow_target() {
-	rig_members 1 128 spindle && lower=${RIG_MEMBERS[0]} && rig_target fs0 "$lower" "$@" &&
-		stats=$(rig_sysfs fs0)/stats
+	rig_members 1 128 spindle && lower=${RIG_MEMBERS[0]} && rig_target fs0 "$lower" "$@"
 }
 
 # writes NAME OPTION...: fio beside what follows, until halt.
@@ -36,6 +34,8 @@ writers=()
 # shellcheck disable=SC2317 # the trap calls it
 give_up() {
 	halt
+	dmsetup resume slow 2>/dev/null
+	dmsetup resume slow2 2>/dev/null
 	leave
 }
 trap give_up EXIT
@@ -52,13 +52,7 @@ put() {
 		oflag=direct conv=notrunc status=none
 }
 
-# has_parked NUMBER: whether so many more writes had to wait than there had.
-# shellcheck disable=SC2317 # until_true calls it
-has_parked() {
-	(($(<"$stats/parked") >= $1))
-}
-
-tap_plan 12
+tap_plan 16
 rig_load_module
 
 # A stripe has as many rows as may be in flight: one whole one is.
@@ -91,30 +85,82 @@ tap_is $? 0 "$name: it succeeded"
 rig_target_remove fs0
 rig_teardown
 
+# All 64 groups are in use, 12 of them in flight: the first one, those of the second half of the
+# device, and then others. Who comes once more to the first one's stripe waits for a group.
 name="groups"
-RIG_NSEC=2000000
-slow_target chunk_bytes 65536 data_members 2 hold_ms 1000 mode writethrough high_water_bytes 524288 \
-	low_water_bytes 4096
-# Each in a stripe of its own, more of them than there are groups.
-writes many --rw=write:124k --bs=4k --iodepth=400 --offset=16M --size=108M
-writes two --rw=randwrite --bs=4k --iodepth=2 --offset=0 --size=128k
-until_true has_parked 1
-tap_check "$name: who waits for one gets it, though others take those that come free" eventually $((20 * ${TIME_SCALE:-1})) has_parked 6
-tap_check "$name: who did until then" halt
+slow_lower
+dmsetup create slow2 --table "0 65536 linear $lower 65536"
+dmsetup load low <<-TABLE
+	0 65536 linear /dev/mapper/slow 0
+	65536 65536 linear /dev/mapper/slow2 0
+TABLE
+dmsetup suspend --nolockfs low
+dmsetup resume low
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 2 hold_ms 1 seek_bytes 0 mode writethrough \
+	high_water_bytes 524288 low_water_bytes 4096 file_high_water_bytes 0
+dmsetup suspend --nolockfs slow
+dmsetup suspend --nolockfs slow2
+# writer: 4 KiB to each stripe that it is told, and it does not wait for one before the next.
+coproc WRITER { exec python3 -c '
+import mmap, os, sys, threading
+fd = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
+data = mmap.mmap(-1, 4096)
+threads = []
+for line in sys.stdin:
+    threads.append(threading.Thread(target=os.pwritev, args=(fd, [data], int(line) << 17)))
+    threads[-1].start()
+for thread in threads:
+    thread.join()
+'; }
+writer=$WRITER_PID to_writer=${WRITER[1]}
+# tell COUNT FIRST: it is told so many from that one on.
+held=0
+tell() {
+	seq "$2" $(($2 + $1 - 1)) >&"$to_writer"
+	((held += $1 * 4096))
+	until_true is held_bytes $held
+}
+tell 1 0
+until_true is_under_way 1
+tell 11 300
+until_true is_under_way 12
+tell 52 1
+echo 0 >&"$to_writer"
+until_true is parked 1
+tap_is $? 0 "$name: who finds none waits"
+dmsetup resume slow2
+until_true is partial_stripes 11
+echo 400 >&"$to_writer"
+until_true is bypassed_bytes 4096
+tap_is "$? $(stat held_bytes)" "0 $held" "$name: of those that come free who comes takes none"
+dmsetup resume slow
+exec {to_writer}>&-
+tap_check "$name: all end" wait "$writer"
+tap_is "$(stat held_bytes) $(stat partial_stripes)" "$((held + 4096)) 65" "$name: who waited had one"
 rig_target_remove fs0
 rig_teardown
 
+# A stripe is on its way while the stripes change. If it were staged anew what comes to it then,
+# and so on, the change would wait as long as somebody writes.
 name="stripe_bytes"
-slow_target chunk_bytes 65536 data_members 2 hold_ms 1000
-# Some come while others are under way: else all would be there at one time, and none at another.
-writes some --rw=randwrite --bs=4k --iodepth=16 --offset=0 --size=128k
-writes others --rw=randwrite --bs=4k --iodepth=4 --offset=0 --size=128k --numjobs=4 --thinktime=3ms
-until_true is_above accepted_bytes 100000
+slow_lower
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 2 hold_ms 1
+dmsetup suspend --nolockfs slow
+put r 0
+until_true is_under_way 1
 dmsetup message fs0 0 set stripe_bytes 262144 &
 partial=$!
-tap_check "$name: they change beside two writers of one" eventually $((10 * ${TIME_SCALE:-1})) has_ended
-tap_check "$name: who write all the time" halt
-wait "$partial"
-tap_is $? 0 "$name: it succeeded"
-tap_is "$(<"$stats/../stripe_bytes")" 262144 "$name: they are the new ones"
+until_true grep -q destager_drain "/proc/$partial/stack"
+tap_is $? 0 "$name: they change when what is staged is written"
+put s 8 &
+writer=$!
+until_true is parked 1
+tap_is "$? $(stat accepted_bytes)" "0 4096" "$name: a stripe that is on its way is not staged again"
+dmsetup resume slow
+tap_check "$name: they have changed" wait "$partial"
+tap_check "$name: the write ends" wait "$writer"
+tap_is "$(<"$(rig_sysfs fs0)/stripe_bytes")" 262144 "$name: they are the new ones"
+is_below r 0 && is_below s 8
+tap_is $? 0 "$name: both are below"
+rig_target_remove fs0
 tap_done
