@@ -19,8 +19,8 @@
  * stripes are left and there is room below the high one: who has begun many makes them whole
  * there, and they need not be written as they are. Whole stripes wait while it is quiet, too
  * (quiet.c); what it is quiet for, a write with FUA, waits for the mark alone, and before the
- * others of its file; and for its sake it is quiet only when it goes on. Nobody waits while the target is failing, being suspended or changing
- * its stripes.
+ * others of its file; and for its sake it is quiet only when it goes on. Nobody waits while
+ * the target is failing, being suspended or changing its stripes.
  *
  * DOC: who leaves together
  *
