@@ -358,7 +358,7 @@ struct throttle {
 
 /**
  * struct quiet - flushes and writes with FUA, before which others stand back.
- * @lock: for all but @work. Taken from interrupts, inside a bucket's lock.
+ * @lock: for all but @work. Taken from interrupts, inside a bucket's and the throttle's lock.
  * @nr_awaited: those under way; also read without the lock.
  * @is: it is quiet; also read without the lock.
  * @since: jiffies when it last began to be.
@@ -477,6 +477,7 @@ enum io_kind {
  * @paced: it leaves together with others like it, and is counted as such if it is @whole.
  * @rest: of the parts of a whole stripe all but the first.
  * @awaited: a flush, or with FUA.
+ * @quiet: it is quiet for it, as far as it may.
  * @charged: bytes that are counted in @file for it.
  * @file: whose it is, if anybody's.
  * @group: the group that waits for it.
@@ -493,6 +494,7 @@ struct fullstripe_io {
 	bool paced;
 	bool rest;
 	bool awaited;
+	bool quiet;
 	u32 charged;
 	struct dirty_file *file;
 	union {

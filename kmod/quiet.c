@@ -45,7 +45,7 @@ static unsigned long left(const struct quiet *quiet, unsigned long now)
 }
 
 /**
- * quiet_begin() - a flush or a write with FUA came, or goes on.
+ * quiet_begin() - a flush, or a write with FUA, is under way: it waits for no file's mark.
  * @fs: the target.
  * @io: of the bio, until quiet_end().
  *
@@ -56,7 +56,7 @@ void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 	struct quiet *quiet = &fs->quiet;
 	unsigned long flags, now;
 
-	io->awaited = true;
+	io->quiet = true;
 	spin_lock_irqsave(&quiet->lock, flags);
 	now = jiffies;
 	WRITE_ONCE(quiet->nr_awaited, quiet->nr_awaited + 1);
@@ -70,9 +70,9 @@ void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 }
 
 /**
- * quiet_end() - it completes, or has to wait for its file's mark.
+ * quiet_end() - it completes.
  * @fs: the target.
- * @io: of the bio.
+ * @io: of a bio, whether it began to be quiet for it or not.
  *
  * Context: any, also interrupt.
  */
@@ -81,7 +81,7 @@ void quiet_end(struct fullstripe *fs, struct fullstripe_io *io)
 	struct quiet *quiet = &fs->quiet;
 	unsigned long flags, now;
 
-	if (!io->awaited)
+	if (!io->quiet)
 		return;
 	spin_lock_irqsave(&quiet->lock, flags);
 	now = jiffies;

@@ -88,7 +88,8 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	io->rest = false;
 	io->charged = 0;
 	io->file = NULL;
-	io->awaited = false;
+	io->awaited = bio->bi_opf & (REQ_PREFLUSH | REQ_FUA);
+	io->quiet = false;
 
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		io->kind = IO_FLUSH;
@@ -109,8 +110,6 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	case REQ_OP_READ:
 		return staging_read(fs, bio);
 	case REQ_OP_WRITE:
-		if (bio->bi_opf & REQ_FUA)
-			quiet_begin(fs, io);
 		return staging_write(fs, bio);
 	case REQ_OP_DISCARD:
 		return discard_map(fs, bio);

@@ -358,9 +358,6 @@ static bool park(struct fullstripe *fs, struct dirty_file *file, struct bio *bio
 	if (is_held(fs, file))
 		held_begin(fs, file);
 	atomic_inc(&fs->staging.nr_parked);
-	/* What it waits for would have to stand back. */
-	if (fullstripe_io(bio)->awaited)
-		quiet_end(fs, fullstripe_io(bio));
 	if (first) {
 		WRITE_ONCE(file->moved, jiffies);
 		spin_lock(&t->lock);
