@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 32
+tap_plan 33
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -79,6 +79,8 @@ fake endless <<<'echo 1..1; sleep 1001; echo ok 1 one'
 "$here/../run" --quick --log "$dir/log" "$dir/endless" >"$dir/output" &
 harness=$!
 until grep -q '^# 1..1' "$dir/output"; do sleep 0.05; done
+harness passing
+tap_is "$STATUS, ${LAST%% in *}" '2, selftests/run: another run keeps its outputs' "two runs do not share their files"
 kill "$harness"
 wait "$harness"
 tap_is "$?, $(sleep 0.5; pgrep -fx 'sleep 1001')" '143, ' "nor when the harness is ended"
