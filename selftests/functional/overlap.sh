@@ -5,6 +5,7 @@
 # meanwhile, and what is below in the end, is of either of them, sector by sector.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
+once_is_enough "it is the module that copies"
 OVERLAP=$RIG_TOP/build/selftests/functional/overlap
 
 # of_one DEVICE: whether each sector of the extent is.

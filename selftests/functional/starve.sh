@@ -5,6 +5,8 @@
 # for a stripe group beside who would take each that comes free, a change of the stripes.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
+once_is_enough "whose turn it is the module decides by itself"
+
 # slow_target KEYS...: fs0 on one disk that takes a request at a time, each for so long.
 # shellcheck disable=SC2317 # tap_check calls it
 slow_target() {
