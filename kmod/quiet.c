@@ -45,9 +45,9 @@ static unsigned long left(const struct quiet *quiet, unsigned long now)
 }
 
 /**
- * quiet_begin() - a flush, or a write with FUA, is under way: it waits for no file's mark.
+ * quiet_begin() - a bio is under way: it waits for no file's mark.
  * @fs: the target.
- * @io: of the bio, until quiet_end().
+ * @io: of the bio, until quiet_end(); only flushes and writes with FUA count.
  *
  * Context: any; does not sleep.
  */
@@ -56,6 +56,8 @@ void quiet_begin(struct fullstripe *fs, struct fullstripe_io *io)
 	struct quiet *quiet = &fs->quiet;
 	unsigned long flags, now;
 
+	if (!io->awaited)
+		return;
 	io->quiet = true;
 	spin_lock_irqsave(&quiet->lock, flags);
 	now = jiffies;

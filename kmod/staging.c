@@ -765,8 +765,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	if (!geometry_is_whole(&fs->geo, stripe)) {
 		staging_mark_unmarked(fs, io);
 		rcu_read_unlock();
-		if (io->awaited)
-			quiet_begin(fs, io);
+		quiet_begin(fs, io);
 		fullstripe_accept(bio, in_stripe);
 		count(fs, COUNT_EDGE_BYTES, bio->bi_iter.bi_size);
 		fullstripe_remap(fs, bio);
@@ -783,8 +782,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 		return DM_MAPIO_SUBMITTED;
 	}
 	/* Not before: what it may have to wait for would stand back. */
-	if (io->awaited)
-		quiet_begin(fs, io);
+	quiet_begin(fs, io);
 
 	if (in_stripe == width) {
 		nr = mark_bypasses(fs, io, stripe, take / width);

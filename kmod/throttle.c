@@ -616,8 +616,7 @@ static struct bio *next_parked(struct fullstripe *fs, struct dirty_file *file)
 	if (io->rest || !must_wait(fs, file, io)) {
 		join_parts(fs, bio_list_peek(&file->parked));
 		bio = bio_list_pop(&file->parked);
-		if (io->awaited)
-			quiet_begin(fs, io);
+		quiet_begin(fs, io);
 		trace_fullstripe_unpark(fs, file, bio);
 		io->charged = bio->bi_iter.bi_size;
 		charge(fs, file, io->charged);
