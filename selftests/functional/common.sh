@@ -45,6 +45,18 @@ eventually() {
 	done
 }
 
+# is_gone PID: whether that process has ended.
+# shellcheck disable=SC2317 # until_true and eventually call it
+is_gone() {
+	! kill -0 "$1"
+}
+
+# fsync [SECONDS]: flush fs0, which must not take longer than so long (120 s).
+# shellcheck disable=SC2317 # tap_check calls it
+fsync() {
+	timeout "${1-120}" python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
+}
+
 # shellcheck disable=SC2317 # eventually calls it
 is_daemon_stopped() {
 	[[ $(ps -C fullstriped -o stat=) == T* ]]
@@ -119,6 +131,13 @@ slow_lower() {
 	dmsetup create slow --table "0 $sectors linear $lower 0"
 	dmsetup create low --table "0 $sectors linear /dev/mapper/slow 0"
 	slow_inflight=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/inflight
+}
+
+# slow_table TABLE: what "slow" is from now on; goes on if it was suspended.
+slow_table() {
+	dmsetup load slow <<<"$1"
+	dmsetup suspend --noflush --nolockfs slow
+	dmsetup resume slow
 }
 
 # under_way: how many requests "low" has been sent and not answered.

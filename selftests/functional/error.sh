@@ -4,10 +4,6 @@
 # fail, writes go through meanwhile, and after the repair all is as it should be.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-fsync() {
-	python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
-}
-
 # lower TABLE: what the device under the target does from now on.
 lower() {
 	dmsetup suspend --noflush --nolockfs low

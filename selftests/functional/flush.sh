@@ -53,13 +53,13 @@ tap_is "$(below 3145728)" g "and stays what is below"
 put h 4194304
 rig_count_begin
 blockdev --flushbufs /dev/mapper/fs0
-python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+fsync
 rig_count_end
 tap_is "$(below 4194304)" h "fsync of the node is a flush"
 ((RIG_FLUSHES >= RIG_N))
 tap_is $? 0 "and flushes every member"
 rig_count_begin
-python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+fsync
 rig_count_end
 ((RIG_FLUSHES >= RIG_N))
 tap_is $? 0 "with nothing staged too: what went past staging must be stable"
@@ -76,18 +76,11 @@ fio --name=w --filename=/dev/mapper/fs0 --rw=randwrite --bs=4k --direct=1 --ioen
 	--iodepth=32 --size=64m --time_based --runtime=600 --output=/dev/null &
 stream=$!
 until (($(<"$stats/accepted_bytes") > 1 << 20)); do sleep 0.1; done
-tap_check "a flush ends beside a stream that does not" timeout 60 \
-	python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
+tap_check "a flush ends beside a stream that does not" fsync 60
 kill "$stream"
 wait "$stream"
 rig_target_remove fs0
 rig_teardown
-
-# sync_node: a flush, or what it ends with.
-# shellcheck disable=SC2317 # tap_check calls it
-sync_node() {
-	timeout 60 python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))'
-}
 
 # member_flushes: how often the member was flushed.
 member_flushes() {
@@ -102,12 +95,12 @@ dmsetup create slow --table "0 $sectors linear $lower 0"
 rig_target fs0 /dev/mapper/slow chunk_bytes 65536 data_members 2 hold_ms 3600000 seek_bytes 0
 put i 0
 dmsetup suspend --nolockfs slow
-sync_node &
+fsync 60 &
 waiting=($!)
 until_true is flushes 1
 flushed=$(member_flushes)
 for i in {1..9}; do
-	sync_node &
+	fsync 60 &
 	waiting+=($!)
 done
 until_true is flushes 10
@@ -120,31 +113,21 @@ done
 tap_is "$failed $(($(member_flushes) - flushed))" "0 2" "the nine that came meanwhile are one below"
 
 # What is below takes writes to its first half; a flush is for the other one, too.
-dmsetup load slow <<-TABLE
-	0 65536 linear $lower 0
-	65536 $((sectors - 65536)) flakey $lower 65536 0 3600 1 error_writes
-TABLE
-dmsetup suspend --noflush --nolockfs slow
-dmsetup resume slow
-sync_node 2>/dev/null
+slow_table "0 65536 linear $lower 0
+	65536 $((sectors - 65536)) flakey $lower 65536 0 3600 1 error_writes"
+fsync 60
 tap_is $? 1 "a flush fails if that below does, though nothing is staged"
 put k 0
-sync_node 2>/dev/null
+fsync 60
 tap_is $? 1 "and if something is, that can be written"
 tap_is "$(stat destage_errors) $(stat partial_stripes)" "0 2" "which it is"
-dmsetup load slow --table "0 $sectors linear $lower 0"
-dmsetup suspend --noflush --nolockfs slow
-dmsetup resume slow
-tap_check "the next one succeeds when that below does" sync_node
+slow_table "0 $sectors linear $lower 0"
+tap_check "the next one succeeds when that below does" fsync 60
 
 dmsetup message fs0 0 set mode writethrough
 xfs_io -c "pwrite -q -S 106 1m 4k" -c fsync /dev/mapper/fs0 &
 job=$!
-# shellcheck disable=SC2317 # eventually calls it
-has_ended() {
-	! kill -0 "$job"
-}
-tap_check "writethrough: what fsync sends is not held" eventually 20 has_ended
+tap_check "writethrough: what fsync sends is not held" eventually 20 is_gone "$job"
 dmsetup message fs0 0 set hold_ms 1
 wait "$job"
 tap_is "$(dd if="$lower" bs=4k count=1 skip=256 iflag=direct status=none | tr -d j | wc -c) $(stat held_bytes)" "0 4096" \

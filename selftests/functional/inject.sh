@@ -10,10 +10,6 @@ fault=/sys/kernel/debug/fail_make_request
 [[ -d $fault ]] || tap_skip_all "this kernel has no fail_make_request"
 modprobe -q dm-dust || tap_skip_all "this kernel has no dm-dust"
 
-fsync() {
-	timeout 120 python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
-}
-
 put() {
 	dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none
 }

@@ -4,10 +4,6 @@
 # readable, nobody hangs, and nobody is told that it is safe.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-fsync() {
-	timeout 120 python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
-}
-
 # put BLOCK COUNT, sum DEV BLOCK COUNT: in blocks of 4 KiB.
 put() {
 	dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none

@@ -31,13 +31,6 @@ event_is() {
 	[[ $(jq -s "any(.[]; $1)" "$events" 2>/dev/null) == true ]]
 }
 
-# slow_table TABLE: what is below from now on; goes on if it was suspended.
-slow_table() {
-	dmsetup load slow --table "$1"
-	dmsetup suspend --noflush --nolockfs slow
-	dmsetup resume slow
-}
-
 tap_plan 56
 
 "$ctl" files 2>/run/said

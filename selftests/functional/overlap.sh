@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# machine: --cpus 2
 # Writes to the same sectors that are under way at one time, which have no order: what is read
 # meanwhile, and what is below in the end, is of either of them, sector by sector.
 . "${BASH_SOURCE[0]%/*}/common.sh"

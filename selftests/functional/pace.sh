@@ -88,11 +88,6 @@ go_on() {
 	return 1
 }
 
-# shellcheck disable=SC2317 # until_true calls it
-is_gone() {
-	! kill -0 "$1"
-}
-
 # is_below [FILE]: what was written can be read, from below the page cache, and after everything
 # has left.
 # shellcheck disable=SC2317 # tap_check calls it

@@ -168,9 +168,7 @@ dmsetup load slow --table "0 $sectors error"
 dmsetup resume slow
 tap_check "nobody waits for a repair" timeout 20 tail --pid="$job" -f /dev/null
 tap_is "$(stat held_files)" 0 "no file is held while stripes fail"
-dmsetup load slow --table "0 $sectors linear $lower 0"
-dmsetup suspend --noflush --nolockfs slow
-dmsetup resume slow
+slow_table "0 $sectors linear $lower 0"
 tap_check "after the repair all is written" dmsetup message fs0 0 flush
 until_true is dirty_files 0
 tap_is $? 0 "and nothing is counted"
