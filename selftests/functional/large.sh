@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Direct bios of 32 MiB, of pages of 2 MiB each: whole stripes in them pass uncopied, also beside what
+# is staged, and what is read is what was written.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+LARGE=$((32 << 20))
+
+# large OFFSET: writes one, reads it, and once it is flushed reads what is below.
+# shellcheck disable=SC2317 # tap_check calls it
+large() {
+	python3 - "$1" $LARGE "$RIG_MD" <<-'PROGRAM'
+		import mmap, os, sys
+
+		MAP_HUGETLB = 0x40000
+		at, size = map(int, sys.argv[1:3])
+		wrote, got = (mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB)
+		              for i in range(2))
+
+		def read(disk, name):
+		    if os.preadv(disk, [got], at) != size or got[:] != wrote[:]:
+		        sys.exit(name + " is not what was written")
+
+		wrote[:] = os.urandom(size)
+		above = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
+		if os.pwrite(above, wrote, at) != size:
+		    sys.exit("the write is short")
+		read(above, "what is read")
+		os.fsync(above)
+		read(os.open(sys.argv[3], os.O_RDONLY | os.O_DIRECT), "what is below")
+	PROGRAM
+}
+
+# largest: the largest bio that came to the target since the trace was emptied, in bytes.
+largest() {
+	awk -v dev="$(dmsetup info -c --noheadings -o major,minor --separator , fs0)" '{
+		for (i = 1; i < NF; i++)
+			if ($i == "block_bio_queue:" && $(i + 1) == dev && $(i + 5) > most)
+				most = $(i + 5)
+	} END { print most * 512 }' "$RIG_TRACING/trace"
+}
+
+# shellcheck disable=SC2317 # the trap calls it
+give_up() {
+	echo 0 >/proc/sys/vm/nr_hugepages
+	leave
+}
+trap give_up EXIT
+
+tap_plan 19
+rig_load_module
+echo 1 >/proc/sys/vm/compact_memory
+tap_check "there are large pages" rig_set /proc/sys/vm/nr_hugepages $((2 * LARGE >> 21))
+for preset in R5 R8; do
+	rig_preset "$preset" ram
+	rig_target fs0 "$RIG_MD" hold_ms 60000
+	for case in "writebehind 0" "writebehind $((RIG_W / 2))" "writethrough $((RIG_W / 2))"; do
+		read -r mode offset <<<"$case"
+		name="$preset, $mode, from $((offset / 1024)) KiB on"
+		dmsetup message fs0 0 set mode writebehind
+		# Half stripes in the way: one at the beginning, and one within.
+		for stripe in 1 20; do
+			dd if=/dev/urandom of=/dev/mapper/fs0 bs=$((RIG_W / 2)) count=1 seek=$((2 * stripe)) \
+				oflag=direct conv=notrunc status=none
+		done
+		dmsetup message fs0 0 set mode "$mode"
+		dmsetup message fs0 0 reset_stats
+		echo >"$RIG_TRACING/trace"
+		rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+		tap_check "$name: what is written is what is read, and below" large "$offset"
+		rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
+		tap_is "$(largest)" $LARGE "$name: in a bio of 32 MiB"
+		# All but its edges and the two that were begun.
+		passed=$(stat bypassed_bytes) destaged=$(stat destaged_bytes)
+		((passed >= LARGE - 4 * RIG_W && destaged <= 4 * RIG_W))
+		tap_is $? 0 "$name: whole stripes pass"
+		tap_diag "$passed bytes passed, $destaged were destaged"
+	done
+	rig_target_remove fs0
+	rig_teardown
+done
+tap_done
