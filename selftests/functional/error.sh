@@ -15,6 +15,11 @@ sum_of() {
 	dd if="$1" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
 
+# writes_below: how many the device under the target was sent.
+writes_below() {
+	awk '{ print $5 }' "/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/stat"
+}
+
 # states: what uevents have told so far, once at least COUNT of them are there.
 states() {
 	local i
@@ -25,7 +30,7 @@ states() {
 	sed -n 's/^FULLSTRIPE_STATE=//p' /run/uevents | paste -sd ' '
 }
 
-tap_plan 28
+tap_plan 29
 rig_load_module
 python3 - >/run/uevents <<'LISTENER' &
 import socket, sys
@@ -70,9 +75,13 @@ tap_is $? 1 "and so does a writer to a failing stripe"
 tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "which harms nothing that was accepted before"
 fsync
 tap_is $? 1 "and a flush with newer data above the failing stripe fails too"
+tried=$(writes_below)
+tap_check "what failed is tried again by itself" eventually 20 eval '(($(writes_below) > tried))'
 tap_check "a suspend ends" timeout 60 dmsetup suspend --noflush fs0
+tried=$(writes_below)
 sleep 6	# longer than failed stripes wait for their next try
-tap_is "$(dmsetup status fs0 | cut -d' ' -f5)" failing "what could not be written is kept"
+tap_is "$(dmsetup status fs0 | cut -d' ' -f5) $(writes_below)" "failing $tried" \
+	"what could not be written is kept, and not tried again"
 tap_check "a resume too" dmsetup resume fs0
 tap_is "$(sum_of /dev/mapper/fs0)" "$sum" "and is readable then"
 tap_is "$(dmesg | grep -c 'cannot be written to')" 1 "all this was one event in the log"
