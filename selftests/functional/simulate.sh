@@ -31,11 +31,11 @@ record() {
 	rows=$("$CTL" profile --json "$folder"/md0.blktrace.* | jq '.devices[0] | .raid5_rmw + .raid5_rcw')
 }
 
-# near WHAT SIMULATED COUNTED
+# near WHAT SIMULATED COUNTED [MORE]: to a tenth; or two, and so many more.
 near() {
 	local gap=$(($2 - $3)) most=$(($2 > $3 ? $2 : $3))
 	((gap >= 0)) || gap=$((-gap))
-	((10 * gap <= most || gap <= 2))
+	((10 * gap <= most || gap <= 2 + ${4-0}))
 	tap_is $? 0 "$name: $1"
 	tap_diag "$1: $2 expected, $3 counted"
 }
@@ -47,7 +47,7 @@ compare() {
 		tap_diag "$name: $(</run/blktrace.log)"
 		return 1
 	fi
-	local whole filled partial rmw rcw reads writes
+	local whole filled partial rmw rcw reads writes pieces
 	read -r whole filled partial rmw rcw reads writes < <("$CTL" simulate --from fs0 --queue "$queue" --json \
 		"$folder"/dm-0.blktrace.* | jq -r '.combinations[] | select(.raw_md | not) |
 		[.whole_stripes, .filled_stripes, .partial_stripes, .rmw, .rcw, .member_reads,
@@ -55,8 +55,10 @@ compare() {
 	near "stripes written whole" "$whole" "$(stat whole_stripes)"
 	near "stripes filled" "$filled" "$(stat filled_stripes)"
 	near "pieces" "$partial" "$(stat partial_stripes)"
-	# md says it when it puts a row off that nobody waits for, and again when it takes it up.
-	near "rows read before" $(($1 * (rmw + rcw))) "$rows"
+	# md says it when it puts a row off that nobody waits for, and again when it takes it up. A
+	# stripe that is a piece by chance, as nothing else is under way, has 16.
+	pieces=$(($(stat partial_stripes) - partial))
+	near "rows read before" $(($1 * (rmw + rcw))) "$rows" $(($1 * 16 * ${pieces#-}))
 	# In a rush it hangs on microseconds what the members have at one time.
 	if [[ $2 == keeping-up ]]; then
 		near "requests of members" $((reads + writes)) $((RIG_READS + RIG_WRITES))
@@ -94,7 +96,7 @@ rig_teardown
 
 with hold_ms 1000 high_water_bytes 2097152
 name="of all sizes, far apart"
-record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=16M --rate_iops=60
+record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=8M --rate_iops=60
 compare 2 rush
 name="with flushes"
 record load --rw=randwrite --bs=16k --size=8M --io_size=6M --norandommap --rate_iops=60 --fsync=20
