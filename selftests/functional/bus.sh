@@ -239,7 +239,7 @@ tap_is "$("$CTL" daemon mode auto 2>&1; mode)" 's "auto"' "root may set the mode
 "$CTL" daemon mode advise
 
 # For so long that all of this is while it lasts.
-configure advise 20
+configure advise 10
 "$CTL" daemon reload
 n=$(of_device Recordings)
 call RecordNow

@@ -5,6 +5,8 @@
 # is killed while it judges both, and goes on. Its metrics are there all the time, as a whole.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
+once_is_enough "harm is judged the same on any kernel"
+
 CTL=$RIG_TOP/build/daemon/fullstripectl
 CONFIG=/run/harm/etc/fullstripe/fullstriped.conf.d/test.conf
 STATE=/run/harm/state

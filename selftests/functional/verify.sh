@@ -30,7 +30,8 @@ for preset in R5 R8; do
 			--blockalign=512 --iodepth=8
 		tap_check "$name: reads among writes" verify --direct=1 --rw=randrw --bs=16k \
 			--verify_backlog=1 --iodepth=1
-		tap_check "$name: fsync now and then" verify --direct=1 --rw=randwrite --bs=4k --fsync=8
+		tap_check "$name: fsync now and then" verify --direct=1 --rw=randwrite --bs=4k --fsync=8 \
+			--size=$((SIZE / 4))
 		tap_check "$name: buffered" verify --direct=0 --rw=randwrite --bsrange=4k-256k \
 			--ioengine=psync
 		rig_target_remove fs0
