@@ -111,7 +111,7 @@ static uint64_t planned_stripe(const struct tuning *t)
 	return t->current.stripe_bytes;
 }
 
-/* Its place on the stripes is fixed in a target's table; here it can only be told that it is wrong. */
+/* Its place on the stripes is fixed in a target's table, which only a refresh replaces. */
 static void check_alignment(const struct tuning *t)
 {
 	uint64_t offset = t->topology.array.offset_bytes;
@@ -119,10 +119,10 @@ static void check_alignment(const struct tuning *t)
 
 	if (t->topology.array.level == RULE_LEVEL_NONE || t->current.alignment_offset == right)
 		return;
-	log_warning("%s: alignment_offset is %llu and should be %llu: %s begins %llu bytes into %s, so no stripe is aligned; make it anew with fullstripectl create",
+	log_warning("%s: alignment_offset is %llu and should be %llu: %s begins %llu bytes into %s, so no stripe is aligned; 'fullstripectl refresh %s' sets it",
 		    t->device.node, (unsigned long long)t->current.alignment_offset,
 		    (unsigned long long)right, t->target.lower, (unsigned long long)offset,
-		    t->topology.array_name);
+		    t->topology.array_name, t->device.node);
 }
 
 /* Layers that are set for it carry what their hardware can; those that are not, what they do. */
