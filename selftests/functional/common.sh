@@ -140,6 +140,26 @@ slow_table() {
 	dmsetup resume slow
 }
 
+# bios_begin NAME, bios_end: what the dm device is sent in between is in the kernel's trace.
+bios_begin() {
+	local dev
+	dev=$(dmsetup info -c --noheadings -o major,minor --separator ' ' "$1")
+	echo >"$RIG_TRACING/trace"
+	echo "dev == $((${dev% *} << 20 | ${dev#* }))" >"$RIG_TRACING/events/block/block_bio_queue/filter"
+	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+}
+
+bios_end() {
+	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
+	echo 0 >"$RIG_TRACING/events/block/block_bio_queue/filter"
+}
+
+# bios: operation, first sector and sectors of each of them.
+bios() {
+	awk '{ for (i = 1; i < NF; i++) if ($i == "block_bio_queue:") print $(i + 2), $(i + 3), $(i + 5) }' \
+		"$RIG_TRACING/trace"
+}
+
 # under_way: how many requests "low" has been sent and not answered.
 under_way() {
 	awk '{ print $1 + $2 }' "$slow_inflight"

@@ -15,30 +15,10 @@ half() {
 		conv=notrunc status=none
 }
 
-# seen: what the device below was sent since trace_begin: operation, first sector and sectors each.
-# shellcheck disable=SC2317 # until_true calls it
-seen() {
-	awk '{ for (i = 1; i < NF; i++) if ($i == "block_bio_queue:") print $(i + 2), $(i + 3), $(i + 5) }' \
-		"$RIG_TRACING/trace"
-}
-
 # writes_seen NUMBER: whether it was sent so many.
 # shellcheck disable=SC2317 # until_true calls it
 writes_seen() {
-	(($(seen | wc -l) >= $1))
-}
-
-trace_begin() {
-	local dev
-	dev=$(dmsetup info -c --noheadings -o major,minor --separator ' ' low)
-	echo >"$RIG_TRACING/trace"
-	echo "dev == $((${dev% *} << 20 | ${dev#* }))" >"$RIG_TRACING/events/block/block_bio_queue/filter"
-	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
-}
-
-trace_end() {
-	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
-	echo 0 >"$RIG_TRACING/events/block/block_bio_queue/filter"
+	(($(bios | wc -l) >= $1))
 }
 
 # shellcheck disable=SC2317 # the trap calls it
@@ -56,16 +36,16 @@ keys="chunk_bytes 65536 data_members 4 seek_bytes 0 hold_ms 3600000 file_high_wa
 
 # shellcheck disable=SC2086 # a list of words
 rig_target fs0 /dev/mapper/low $keys cluster_bytes $((3 * W))
-trace_begin
+bios_begin low
 for stripe in 5 3 4; do
 	half $stripe 1
 	half $stripe 0
 done
 until_true writes_seen 3
 sleep 0.5
-tap_is "$(seen | paste -sd,)" "W 1536 512,W 2048 512,W 2560 512" \
+tap_is "$(bios | paste -sd,)" "W 1536 512,W 2048 512,W 2560 512" \
 	"a cluster that is whole leaves ascending, a request a stripe, without REQ_SYNC"
-trace_end
+bios_end
 rig_target_remove fs0
 
 # A stripe has as many rows as may be in flight: one is.
@@ -74,14 +54,14 @@ rig_target fs0 /dev/mapper/low chunk_bytes $MIB data_members 2 seek_bytes 0 hold
 # It begins with the first, wherever it was.
 half 4 0 $((2 * MIB))
 sync /dev/mapper/fs0
-trace_begin
+bios_begin low
 for stripe in 9 2 7 0 5; do
 	half $stripe 0 $((2 * MIB))
 done
 sync /dev/mapper/fs0
-tap_is "$(seen | awk '$3 { print $1, $2 }' | paste -sd,)" "WS 0,WS 8192,WS 20480,WS 28672,WS 36864" \
+tap_is "$(bios | awk '$3 { print $1, $2 }' | paste -sd,)" "WS 0,WS 8192,WS 20480,WS 28672,WS 36864" \
 	"what a flush waits for is written by address, and at once"
-trace_end
+bios_end
 rig_target_remove fs0
 
 # Half of the memory is full of half stripes.
@@ -109,12 +89,12 @@ tap_is "$(stat staged_bytes)" $((8 * MIB)) "and no further"
 
 # driven_out STRIPE: the stripe that is written as one more is staged.
 driven_out() {
-	trace_begin
+	bios_begin low
 	half "$1" 0
 	until_true writes_seen 1
 	stays is_under_way 0
-	seen | awk '{ print $2 / 512 }' | paste -sd,
-	trace_end
+	bios | awk '{ print $2 / 512 }' | paste -sd,
+	bios_end
 }
 
 first=$(driven_out 200)

@@ -32,15 +32,6 @@ large() {
 	PROGRAM
 }
 
-# largest: the largest bio that came to the target since the trace was emptied, in bytes.
-largest() {
-	awk -v dev="$(dmsetup info -c --noheadings -o major,minor --separator , fs0)" '{
-		for (i = 1; i < NF; i++)
-			if ($i == "block_bio_queue:" && $(i + 1) == dev && $(i + 5) > most)
-				most = $(i + 5)
-	} END { print most * 512 }' "$RIG_TRACING/trace"
-}
-
 # shellcheck disable=SC2317 # the trap calls it
 give_up() {
 	echo 0 >/proc/sys/vm/nr_hugepages
@@ -65,11 +56,10 @@ for case in "R5 writebehind 0" "R5 writethrough 1" "R8 writebehind 1"; do
 	done
 	dmsetup message fs0 0 set mode "$mode"
 	dmsetup message fs0 0 reset_stats
-	echo >"$RIG_TRACING/trace"
-	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+	bios_begin fs0
 	tap_check "$name: what is written is what is read, and below" large $((halves * RIG_W / 2))
-	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
-	tap_is "$(largest)" $LARGE "$name: in a bio of 32 MiB"
+	bios_end
+	tap_is "$(bios | awk '$3 > most { most = $3 } END { print most * 512 }')" $LARGE "$name: in a bio of 32 MiB"
 	# All but its edges and the two that were begun.
 	passed=$(stat bypassed_bytes) destaged=$(stat destaged_bytes)
 	((passed >= LARGE - 4 * RIG_W && destaged <= 4 * RIG_W))

@@ -180,7 +180,6 @@ rig_teardown
 slow_lower
 dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 12 chunk_bytes 524288 data_members 4 \
 hold_ms 3600000 seek_bytes 0 high_water_bytes $((48 * MIB)) file_high_water_bytes $((4 * MIB))"
-low=$(dmsetup info -c --noheadings --separator , -o major,minor low)
 dmsetup suspend --noflush --nolockfs slow
 for i in 0 1 2 3 4 5 6 7; do
 	dd if=/dev/zero of=/dev/mapper/fs0 bs=1M count=2 seek=$((2 * i)) oflag=direct conv=notrunc status=none
@@ -191,18 +190,12 @@ done | xfs_io -d /dev/mapper/fs0 >/dev/null &
 job=$!
 until_true waits_for 1000
 tap_is $? 0 "a process waits for its partial stripes, longer than for whole ones"
-echo >"$RIG_TRACING/trace"
-rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1
+bios_begin low
 dmsetup resume slow
 wait "$job"
 dmsetup message fs0 0 flush
-rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 0
-order=$(awk -v low="$low" 'match($0, /block_bio_queue: /) {
-	$0 = substr($0, RSTART + RLENGTH)
-	stripe = int($3 / 4096)
-	if ($1 == low && $2 ~ /^W/ && !seen[stripe]++)
-		printf "%d ", stripe
-}' "$RIG_TRACING/trace")
+bios_end
+order=$(bios | awk '$1 ~ /^W/ && !seen[stripe = int($2 / 4096)]++ { printf "%d ", stripe }')
 [[ $order == 2?" "[1-7]" "2?" "[1-7]* ]]
 tap_is $? 0 "they are written by turns with whole ones of others"
 tap_diag "in this order: $order"
