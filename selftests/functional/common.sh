@@ -111,12 +111,6 @@ said() {
 	grep -qF -- "$1" "$SAID"
 }
 
-# once_is_enough WHY: leave it at 6.12, unless it is for long: the machine is slow, and WHY it
-# would be the same on 6.1.
-once_is_enough() {
-	[[ ${LONG-} || $(uname -r) != 6.1.* ]] || tap_skip_all "$1: it runs on 6.12; with --long here, too"
-}
-
 # is_above STATISTIC NUMBER: whether it is.
 is_above() {
 	(($(stat "$1") > $2))

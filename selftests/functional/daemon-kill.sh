@@ -7,9 +7,8 @@
 # 20 times; 200 times with LONG=1; KILLS=N in the environment: N times.
 # long timeout: 1500
 # timeout: 900
+# once: 6.12 what is journalled is so on any kernel
 . "${BASH_SOURCE[0]%/*}/common.sh"
-
-once_is_enough "what is journalled is so on any kernel"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 STATE=/run/kill/state

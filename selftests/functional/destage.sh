@@ -3,9 +3,9 @@
 # What is written next, and how: whole neighbours of a cluster together and ascending, none of
 # them as if somebody waited; what a flush waits for by address; the more at a time the fuller the
 # memory is; and what was written to lately last.
+# once: 6.12 what is written next the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "what is written next the module decides by itself"
 MIB=$((1 << 20))
 
 # half STRIPE 0|1 [STRIPE_BYTES]: one half of a stripe.

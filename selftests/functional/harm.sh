@@ -3,9 +3,8 @@
 # fullstriped makes two changes. One does harm: it is taken back, said, and not made again.
 # After the other one the workload is another, so nothing can be said of it, and it stays. It
 # is killed while it judges both, and goes on. Its metrics are there all the time, as a whole.
+# once: 6.1 harm is judged the same on any kernel
 . "${BASH_SOURCE[0]%/*}/common.sh"
-
-once_is_enough "harm is judged the same on any kernel"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 CONFIG=/run/harm/etc/fullstripe/fullstriped.conf.d/test.conf

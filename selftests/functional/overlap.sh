@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Writes to the same sectors that are under way at one time, which have no order: what is read
 # meanwhile, and what is below in the end, is of either of them, sector by sector.
+# once: 6.12 it is the module that copies
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-once_is_enough "it is the module that copies"
 OVERLAP=$RIG_TOP/build/selftests/functional/overlap
 
 # of_one DEVICE: whether each sector of the extent is.

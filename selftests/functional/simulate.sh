@@ -96,7 +96,7 @@ rig_teardown
 
 with hold_ms 1000 high_water_bytes 2097152
 name="of all sizes, far apart"
-record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=8M --rate_iops=60
+record load --rw=randwrite --bssplit=4k/40:16k/30:64k/20:300k/10 --size=64M --io_size=5M --rate_iops=60
 compare 2 rush
 name="with flushes"
 record load --rw=randwrite --bs=16k --size=8M --io_size=6M --norandommap --rate_iops=60 --fsync=20

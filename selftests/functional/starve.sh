@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Writes that never stop keep nobody from his turn: a partial stripe beside whole ones, who waits
 # for a stripe group beside who would take each that comes free, a change of the stripes.
+# once: 6.12 whose turn it is the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
-
-once_is_enough "whose turn it is the module decides by itself"
 
 # slow_target KEYS...: fs0 on one disk that takes a request at a time, each for so long.
 # shellcheck disable=SC2317 # tap_check calls it

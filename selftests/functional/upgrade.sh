@@ -3,9 +3,24 @@
 # A newer module beside the one that is in use: refused, said by the package, and taken when the
 # devices are gone. Table lines of older versions.
 . "${BASH_SOURCE[0]%/*}/common.sh"
+# shellcheck source=../lib/kernel-modules.sh
+. "$HERE/../lib/kernel-modules.sh"
 
-NEWER=/lib/modules/$KVER/updates/dkms/dm-fullstripe.ko
+MODULES=/lib/modules/$KVER
+NEWER=$MODULES/updates/dkms/dm-fullstripe.ko
 LINES_FILE=$HERE/table-lines.txt
+
+# few_modules: this machine's are those that the target needs.
+few_modules() {
+	copy_modules /run/few dm-mod && mount --bind "/run/few$MODULES" "$MODULES"
+}
+
+# shellcheck disable=SC2317 # the trap calls it
+give_up() {
+	umount "$MODULES"
+	rm -rf /run/few
+	leave
+}
 
 # newer_module: the module as it is, but for what modinfo says its version is.
 newer_module() {
@@ -38,6 +53,8 @@ rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD"
 loaded=$(</sys/module/dm_fullstripe/version)
+trap give_up EXIT
+few_modules
 tap_check "there is a newer module" newer_module
 tap_is "$loaded $(modinfo -F version dm-fullstripe)" \
 	"$(modinfo -F version "$RIG_TOP/build/kmod/$KVER/dm-fullstripe.ko") 9.9.9" "it has another version"

@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 33
+tap_plan 37
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -127,6 +127,24 @@ tap_is "$SEEN" "create.sh list.sh list.sh list.sh rig.sh " "and what was done is
 dying 3
 tap_is "$STATUS, $LAST, $(grep -c '^#   .*: the emulator failed, see ' <<<"$OUTPUT")" "1, 3 passed, 3 failed, 0 skipped, 1" \
 	"at the third time it is told"
+
+# on [OPTION]... TEST...: tests in that machine; sets the same, in any order.
+on() {
+	: >"$dir/seen"
+	OUTPUT=$(SEEN=$dir/seen DEATHS=0 VM_RUN=$dir/machine "$here/../run" --log "$dir/log" "$@" 2>&1)
+	STATUS=$? LAST=${OUTPUT##*$'\n'}
+	SEEN=$(sort "$dir/seen" | tr '\n' ' ')
+}
+
+on create.sh list.sh
+tap_is "$STATUS, $LAST, $SEEN" "0, 8 passed, 0 failed, 0 skipped, create.sh create.sh list.sh list.sh " \
+	"tests on both kernels, beside each other, are added up"
+on harm.sh overlap.sh
+tap_is "$STATUS, $LAST, $SEEN" "0, 4 passed, 0 failed, 2 skipped, harm.sh overlap.sh " "what is the same on both runs on one of them"
+tap_is "$(grep -o '/6.*SKIP .*it runs on 6.[0-9]*' <<<"$OUTPUT" | sed 's/ #.*runs/ runs/' | paste -sd,)" \
+	"/6.12: harm.sh runs on 6.1,/6.1: overlap.sh runs on 6.12" "where, and why, is said"
+on --kernel 6.12 harm.sh overlap.sh
+tap_is "$STATUS, $LAST, $SEEN" "0, 4 passed, 0 failed, 0 skipped, harm.sh overlap.sh " "it runs where the other one is not asked for"
 
 said=''
 for console in gone there unreadable no-oops; do
