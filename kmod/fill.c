@@ -24,6 +24,11 @@
 #define NR_FILLS	4
 #define FILL_BYTES_MAX	(4U << 20)
 
+static unsigned int nr_fills(unsigned int nr_pages)
+{
+	return clamp_t(unsigned int, FILL_BYTES_MAX / PAGE_SIZE / nr_pages, 1, NR_FILLS);
+}
+
 static struct fill *alloc_fill(unsigned int nr_pages)
 {
 	struct fill *fill = kvzalloc(struct_size(fill, pages, nr_pages), GFP_KERNEL);
@@ -69,7 +74,7 @@ void fills_free(struct list_head *fills)
 int fills_alloc(const struct geometry *geo, struct list_head *fills)
 {
 	unsigned int nr_pages = PAGE_SECTORS_OF(geo->stripe_sectors);
-	unsigned int nr = clamp_t(unsigned int, FILL_BYTES_MAX / PAGE_SIZE / nr_pages, 1, NR_FILLS);
+	unsigned int nr = nr_fills(nr_pages);
 
 	while (nr--) {
 		struct fill *fill = alloc_fill(nr_pages);
@@ -82,6 +87,19 @@ int fills_alloc(const struct geometry *geo, struct list_head *fills)
 		}
 	}
 	return 0;
+}
+
+/**
+ * fills_bytes() - the memory that fills_alloc() takes.
+ * @geo: the stripes.
+ *
+ * Return: bytes, in whole pages.
+ */
+u64 fills_bytes(const struct geometry *geo)
+{
+	unsigned int nr_pages = PAGE_SECTORS_OF(geo->stripe_sectors);
+
+	return (u64)nr_fills(nr_pages) * nr_pages << PAGE_SHIFT;
 }
 
 /**

@@ -539,8 +539,7 @@ enum staging_gate {
  * @pages: free pages.
  * @groups: free groups.
  * @nr_pages: pages that the high water mark allows.
- * @excess_pages: pages to free when they come back, after the mark was lowered.
- * @nr_groups: groups that exist.
+ * @nr_groups: groups that it allows.
  * @bypass_stripes: stripes that the lower device takes in one bio; 0 if not one.
  * @used: groups in use.
  * @copied: groups in use that hold copied data.
@@ -568,7 +567,6 @@ struct staging {
 	struct pool pages;
 	struct pool groups;
 	unsigned long nr_pages;
-	atomic_long_t excess_pages;
 	unsigned long nr_groups;
 	unsigned int bypass_stripes;
 	atomic_t used;
@@ -902,6 +900,7 @@ void destager_resume(struct fullstripe *fs);
 
 /* fill.c */
 int fills_alloc(const struct geometry *geo, struct list_head *fills);
+u64 fills_bytes(const struct geometry *geo);
 void fills_free(struct list_head *fills);
 void fill_read(struct fullstripe *fs, struct stripe_group *group);
 bool fill_is_read(const struct stripe_group *group);
@@ -925,6 +924,7 @@ int prefetch_read(struct fullstripe *fs, struct bio *bio, u32 asked);
 void prefetch_note(struct fullstripe *fs, u64 sector, u32 sectors);
 unsigned int prefetch_active_streams(struct fullstripe *fs);
 u64 prefetch_reading_bytes(struct fullstripe *fs);
+u64 prefetch_memory_bytes(struct fullstripe *fs);
 bool prefetch_next_stream(struct fullstripe *fs, unsigned int *at, struct stream_info *info);
 void prefetch_forget(struct fullstripe *fs, u64 stripe, u64 end);
 
@@ -985,6 +985,7 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group);
 u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving);
 bool staging_is_above_low_water(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
+u64 staging_memory_bytes(const struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);
 bool staging_is_empty(struct fullstripe *fs);
 

@@ -17,11 +17,13 @@
 /**
  * struct pool - items that are free.
  * @available: items that are on a list and promised to no taker.
+ * @excess: items that are to leave when they come back.
  * @lists: the items. Each lock is innermost and taken with interrupts off, as
  *	takers hold a stripe shard's lock, which is taken from interrupts.
  */
 struct pool {
 	atomic_long_t available;
+	atomic_long_t excess;
 	struct pool_list {
 		spinlock_t lock;	/* @items */
 		struct list_head items;
@@ -30,7 +32,8 @@ struct pool {
 
 void pool_init(struct pool *pool);
 bool pool_take(struct pool *pool, unsigned int count, struct list_head *items);
-void pool_give(struct pool *pool, unsigned int count, struct list_head *items);
+void pool_give(struct pool *pool, unsigned long count, struct list_head *items);
+void pool_shrink(struct pool *pool, unsigned long count, struct list_head *items);
 
 static inline unsigned long pool_available(const struct pool *pool)
 {

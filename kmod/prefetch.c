@@ -801,6 +801,19 @@ u64 prefetch_reading_bytes(struct fullstripe *fs)
 	return (u64)READ_ONCE(pf->nr_reading) * pf->step_sectors << SECTOR_SHIFT;
 }
 
+/**
+ * prefetch_memory_bytes() - memory of what is read ahead, be it in use or free.
+ * @fs: the target.
+ *
+ * Return: bytes, in whole clusters.
+ */
+u64 prefetch_memory_bytes(struct fullstripe *fs)
+{
+	const struct prefetch *pf = &fs->prefetch;
+
+	return (u64)READ_ONCE(pf->nr_clusters) * pf->step_sectors << SECTOR_SHIFT;
+}
+
 /* The next stream that is there, among a few entries; locked. */
 static bool look_for_stream(struct fullstripe *fs, unsigned int *at, struct stream_info *info)
 {

@@ -91,21 +91,10 @@ static int alloc_pages_list(unsigned long count, struct list_head *pages)
 	return 0;
 }
 
-static void give_pages(struct fullstripe *fs, unsigned int count, struct list_head *pages)
+static void give_pages(struct fullstripe *fs, unsigned long count, struct list_head *pages)
 {
-	struct staging *st = &fs->staging;
-
-	while (unlikely(atomic_long_read(&st->excess_pages) > 0) && count) {
-		struct page *page;
-
-		if (atomic_long_dec_if_positive(&st->excess_pages) < 0)
-			break;
-		page = list_first_entry(pages, struct page, lru);
-		list_del(&page->lru);
-		__free_page(page);
-		count--;
-	}
-	pool_give(&st->pages, count, pages);
+	pool_give(&fs->staging.pages, count, pages);
+	free_pages_list(pages);
 }
 
 static void free_groups_list(struct list_head *groups)
@@ -118,13 +107,26 @@ static void free_groups_list(struct list_head *groups)
 	}
 }
 
+static void give_groups(struct fullstripe *fs, unsigned long count, struct list_head *groups)
+{
+	pool_give(&fs->staging.groups, count, groups);
+	free_groups_list(groups);
+}
+
+static size_t group_bytes(const struct geometry *geo)
+{
+	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
+
+	return struct_size_t(struct stripe_group, pages, nr_pages) +
+	       BITS_TO_LONGS(geo->stripe_sectors) * sizeof(long);
+}
+
 static struct stripe_group *alloc_group(struct fullstripe *fs, const struct geometry *geo)
 {
 	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
 	struct stripe_group *group;
 
-	group = kvzalloc(struct_size(group, pages, nr_pages) +
-			 BITS_TO_LONGS(geo->stripe_sectors) * sizeof(long), GFP_KERNEL);
+	group = kvzalloc(group_bytes(geo), GFP_KERNEL);
 	if (!group)
 		return NULL;
 	group->dirty = (unsigned long *)&group->pages[nr_pages];
@@ -174,33 +176,31 @@ static unsigned long groups_wanted(const struct geometry *geo, unsigned long nr_
 int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
 {
 	struct staging *st = &fs->staging;
-	unsigned long want = high_water_bytes >> PAGE_SHIFT;
-	unsigned long groups_more = groups_wanted(&fs->geo, want);
-	unsigned long more = want - st->nr_pages;
-	unsigned long less = st->nr_pages - want;
+	unsigned long nr_pages = high_water_bytes >> PAGE_SHIFT;
+	unsigned long nr_groups = groups_wanted(&fs->geo, nr_pages);
+	unsigned long pages_more = nr_pages - min(nr_pages, st->nr_pages);
+	unsigned long groups_more = nr_groups - min(nr_groups, st->nr_groups);
 	LIST_HEAD(groups);
 	LIST_HEAD(pages);
 
-	if (want <= st->nr_pages) {
-		while (less && pool_take(&st->pages, 1, &pages))
-			less--;
-		free_pages_list(&pages);
-		atomic_long_add(less, &st->excess_pages);
-		WRITE_ONCE(st->nr_pages, want);
-		return 0;
-	}
-
-	groups_more -= min(groups_more, st->nr_groups);
 	if (alloc_groups_list(fs, &fs->geo, groups_more, &groups))
 		return -ENOMEM;
-	if (alloc_pages_list(more, &pages)) {
+	if (alloc_pages_list(pages_more, &pages)) {
 		free_groups_list(&groups);
 		return -ENOMEM;
 	}
-	st->nr_groups += groups_more;
-	pool_give(&st->groups, groups_more, &groups);
-	WRITE_ONCE(st->nr_pages, want);
-	pool_give(&st->pages, more, &pages);
+	/* Never fewer than there are: what is staged is counted from them. */
+	WRITE_ONCE(st->nr_groups, st->nr_groups + groups_more);
+	WRITE_ONCE(st->nr_pages, st->nr_pages + pages_more);
+	give_groups(fs, groups_more, &groups);
+	give_pages(fs, pages_more, &pages);
+
+	pool_shrink(&st->groups, st->nr_groups - nr_groups, &groups);
+	pool_shrink(&st->pages, st->nr_pages - nr_pages, &pages);
+	free_groups_list(&groups);
+	free_pages_list(&pages);
+	WRITE_ONCE(st->nr_groups, nr_groups);
+	WRITE_ONCE(st->nr_pages, nr_pages);
 	return 0;
 }
 
@@ -299,7 +299,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	group->known = false;
 	group->plain = false;
 	list_add(&group->live, &items);
-	pool_give(&st->groups, 1, &items);
+	give_groups(fs, 1, &items);
 
 	if (copied)
 		atomic_dec(&st->copied);
@@ -321,10 +321,10 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving)
 {
 	const struct staging *st = &fs->staging;
-	u64 group_bytes = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), st->nr_groups);
+	u64 bytes_each = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), READ_ONCE(st->nr_groups));
 	u64 stripe_bytes = (u64)fs->geo.stripe_sectors << SECTOR_SHIFT;
 	s64 by_pages = staging_staged_bytes(fs) - leaving * stripe_bytes;
-	s64 by_groups = ((s64)atomic_read(&st->used) - leaving) * group_bytes;
+	s64 by_groups = ((s64)atomic_read(&st->used) - leaving) * bytes_each;
 
 	/* They may have left since they were counted. */
 	return max3(by_pages, by_groups, 0LL);
@@ -351,10 +351,25 @@ bool staging_is_above_low_water(const struct fullstripe *fs)
 u64 staging_staged_bytes(const struct fullstripe *fs)
 {
 	const struct staging *st = &fs->staging;
-	unsigned long total = READ_ONCE(st->nr_pages) + atomic_long_read(&st->excess_pages);
+	unsigned long total = READ_ONCE(st->nr_pages) + atomic_long_read(&st->pages.excess);
 	unsigned long free = pool_available(&st->pages);
 
 	return total > free ? (u64)(total - free) << PAGE_SHIFT : 0;
+}
+
+/**
+ * staging_memory_bytes() - memory that staging has, be it in use or free.
+ * @fs: the target.
+ *
+ * Return: bytes, without what the allocator rounds up.
+ */
+u64 staging_memory_bytes(const struct fullstripe *fs)
+{
+	const struct staging *st = &fs->staging;
+	u64 nr_pages = READ_ONCE(st->nr_pages) + atomic_long_read(&st->pages.excess);
+	u64 nr_groups = READ_ONCE(st->nr_groups) + atomic_long_read(&st->groups.excess);
+
+	return (nr_pages << PAGE_SHIFT) + nr_groups * group_bytes(&fs->geo);
 }
 
 /**
@@ -1175,8 +1190,8 @@ int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
 	take_all_groups(fs, &old);
 	fs->geo = *geo;
 	st->bypass_stripes = bypass_limit(fs, geo);
-	st->nr_groups = nr;
-	pool_give(&st->groups, nr, &groups);
+	WRITE_ONCE(st->nr_groups, nr);
+	give_groups(fs, nr, &groups);
 	destager_set_geometry(fs, &fills);
 	reopen(fs);
 	free_groups_list(&old);

@@ -127,6 +127,14 @@ static ssize_t staged_bytes_show(struct kobject *kobj, struct kobj_attribute *at
 	return sysfs_emit(buf, "%llu\n", staging_staged_bytes(fs_of(kobj)));
 }
 
+static ssize_t memory_bytes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct fullstripe *fs = fs_of(kobj);
+
+	return sysfs_emit(buf, "%llu\n", staging_memory_bytes(fs) + fills_bytes(&fs->geo) +
+			  prefetch_memory_bytes(fs));
+}
+
 static ssize_t failing_stripes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%d\n", atomic_read(&fs_of(kobj)->destager.failing));
@@ -184,6 +192,7 @@ STAT(answered_flushes, COUNT_ANSWERED_FLUSHES);
 STAT(flush_us, COUNT_FLUSH_US);
 
 static struct kobj_attribute stat_staged_bytes = __ATTR_RO(staged_bytes);
+static struct kobj_attribute stat_memory_bytes = __ATTR_RO(memory_bytes);
 static struct kobj_attribute stat_failing_stripes = __ATTR_RO(failing_stripes);
 static struct kobj_attribute stat_active_streams = __ATTR_RO(active_streams);
 static struct kobj_attribute stat_prefetching_bytes = __ATTR_RO(prefetching_bytes);
@@ -212,6 +221,7 @@ static struct attribute *stat_attrs[] = {
 	&stat_answered_flushes.attr.attr,
 	&stat_flush_us.attr.attr,
 	&stat_staged_bytes.attr,
+	&stat_memory_bytes.attr,
 	&stat_failing_stripes.attr,
 	&stat_active_streams.attr,
 	&stat_prefetching_bytes.attr,

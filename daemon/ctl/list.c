@@ -67,6 +67,7 @@ static const struct attribute settings[] = {
 static const struct attribute stats[] = {
 	{ "stats/failing_stripes", KIND_STATE, "STATE" },
 	{ "stats/staged_bytes", KIND_BYTES, "STAGED" },
+	{ "stats/memory_bytes", KIND_BYTES, NULL },
 	{ "stats/dirty_files", KIND_NUMBER, "FILES" },
 	{ "stats/held_files", KIND_NUMBER, "HELD" },
 	{ "stats/active_streams", KIND_NUMBER, "STREAMS" },

@@ -59,6 +59,8 @@ static const struct attribute {
 	  "Bytes that were read ahead and given up before anybody had read them." },
 	{ "stats/staged_bytes", "fullstripe_staged_bytes", GAUGE, 1,
 	  "Memory that staged data takes." },
+	{ "stats/memory_bytes", "fullstripe_memory_bytes", GAUGE, 1,
+	  "Memory that the device has, be it in use or free." },
 	{ "stats/file_peak_bytes", "fullstripe_file_peak_bytes", GAUGE, 1,
 	  "The most that one file had outstanding." },
 	{ "stats/dirty_files", "fullstripe_dirty_files", GAUGE, 1,

@@ -28,7 +28,7 @@ BAD=(
 	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
 )
 
-tap_plan $((${#BAD[@]} + 30))
+tap_plan $((${#BAD[@]} + 34))
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 16777216
@@ -38,8 +38,16 @@ tap_check "cluster_bytes" takes cluster_bytes 1048576
 tap_check "hold_ms" takes hold_ms 100
 tap_check "seek_bytes" takes seek_bytes 0
 tap_check "low_water_bytes" takes low_water_bytes 4194304
+whole=$(stat memory_bytes)
 tap_check "high_water_bytes, down" takes high_water_bytes 8388608
+half=$(stat memory_bytes)
 tap_check "high_water_bytes, up" takes high_water_bytes 33554432
+takes high_water_bytes 16777216
+tap_is "$(stat memory_bytes)" "$whole" "memory is as the mark is"
+# But for what stripes are filled in.
+tap_is $((2 * half - whole)) $((4 * RIG_W)) "all of it, its stripe groups too"
+((whole > 16777216 + 4 * RIG_W && whole < 16777216 + 4 * RIG_W + 16777216 / 8))
+tap_is $? 0 "and hardly more than that"
 tap_check "file_high_water_bytes" takes file_high_water_bytes 2097152
 tap_check "file_low_water_bytes" takes file_low_water_bytes 0
 tap_check "streams" takes streams 0
@@ -93,6 +101,7 @@ rig_teardown
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 4194304
 DIR=$(rig_sysfs fs0)
+whole=$(stat memory_bytes)
 "$STRESS" --ops 25000 --streams 4 --lower "$RIG_MD" /dev/mapper/fs0 &
 changes=0 failed=0
 while kill -0 $! 2>/dev/null; do
@@ -113,5 +122,9 @@ tap_is "$failed" 0 "no change was refused"
 ((changes >= 18))
 tap_is $? 0 "there were changes enough"
 tap_diag "$changes changes"
+takes streams 0
+takes high_water_bytes 4194304
+fsync
+tap_is "$(stat memory_bytes)" "$whole" "and no memory is left over from any of them"
 tap_check "the folder goes with the target" rig_target_remove fs0
 tap_done
