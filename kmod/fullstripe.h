@@ -536,10 +536,8 @@ enum staging_gate {
 /**
  * struct staging - the bounded memory of accepted writes.
  * @shards: the stripe groups.
- * @pages: free pages.
- * @groups: free groups.
- * @nr_pages: pages that the high water mark allows.
- * @nr_groups: groups that it allows.
+ * @pages: for copied data, as the high water mark allows.
+ * @groups: stripe groups, as many as the pages may need.
  * @bypass_stripes: stripes that the lower device takes in one bio; 0 if not one.
  * @used: groups in use.
  * @copied: groups in use that hold copied data.
@@ -566,8 +564,6 @@ struct staging {
 	struct shard shards[1 << SHARD_BITS];
 	struct pool pages;
 	struct pool groups;
-	unsigned long nr_pages;
-	unsigned long nr_groups;
 	unsigned int bypass_stripes;
 	atomic_t used;
 	atomic_t copied;

@@ -18,7 +18,8 @@ void pool_init(struct pool *pool)
 	unsigned int i;
 
 	atomic_long_set(&pool->available, 0);
-	atomic_long_set(&pool->excess, 0);
+	atomic_long_set(&pool->total, 0);
+	pool->limit = 0;
 	for (i = 0; i < POOL_LISTS; i++) {
 		spin_lock_init(&pool->lists[i].lock);
 		INIT_LIST_HEAD(&pool->lists[i].items);
@@ -56,11 +57,23 @@ bool pool_take(struct pool *pool, unsigned int count, struct list_head *items)
 	return true;
 }
 
+/* Whether one of those in hand leaves: it is counted no more then. */
+static bool leaves(struct pool *pool)
+{
+	long total = atomic_long_read(&pool->total);
+
+	do {
+		if (likely(total <= (long)pool_limit(pool)))
+			return false;
+	} while (!atomic_long_try_cmpxchg(&pool->total, &total, total - 1));
+	return true;
+}
+
 /**
- * pool_give() - put items into a pool.
+ * pool_give() - put items back.
  * @pool: the pool.
  * @count: how many.
- * @items: list of them; afterwards of those that leave it, which the caller frees.
+ * @items: list of them; afterwards of those beyond the limit, which the caller frees.
  *
  * Context: any; does not sleep.
  */
@@ -70,8 +83,7 @@ void pool_give(struct pool *pool, unsigned long count, struct list_head *items)
 	unsigned long flags;
 	LIST_HEAD(leaving);
 
-	while (unlikely(atomic_long_read(&pool->excess) > 0) && count &&
-	       atomic_long_dec_if_positive(&pool->excess) >= 0) {
+	while (count && leaves(pool)) {
 		list_move(items->next, &leaving);
 		count--;
 	}
@@ -83,16 +95,33 @@ void pool_give(struct pool *pool, unsigned long count, struct list_head *items)
 }
 
 /**
- * pool_shrink() - have items leave a pool.
+ * pool_resize() - change how many items there should be.
  * @pool: the pool.
- * @count: how many.
- * @items: list that those are added to that are free; the others leave when they come back.
+ * @limit: how many.
+ * @more: new ones that are added.
+ * @items: list of the new ones; afterwards of free ones beyond the limit, which the caller frees.
  *
  * Context: any; does not sleep.
  */
-void pool_shrink(struct pool *pool, unsigned long count, struct list_head *items)
+void pool_resize(struct pool *pool, unsigned long limit, unsigned long more,
+		 struct list_head *items)
 {
-	while (count && pool_take(pool, 1, items))
-		count--;
-	atomic_long_add(count, &pool->excess);
+	WRITE_ONCE(pool->limit, limit);
+	atomic_long_add(more, &pool->total);
+	while (pool_total(pool) > limit + more && pool_take(pool, 1, items))
+		more++;
+	pool_give(pool, more, items);
+}
+
+/**
+ * pool_drain() - take all that is free out of a pool.
+ * @pool: the pool.
+ * @items: list that it is added to, which the caller frees.
+ *
+ * Context: any; does not sleep.
+ */
+void pool_drain(struct pool *pool, struct list_head *items)
+{
+	while (pool_take(pool, 1, items))
+		atomic_long_dec(&pool->total);
 }

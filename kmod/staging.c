@@ -107,12 +107,6 @@ static void free_groups_list(struct list_head *groups)
 	}
 }
 
-static void give_groups(struct fullstripe *fs, unsigned long count, struct list_head *groups)
-{
-	pool_give(&fs->staging.groups, count, groups);
-	free_groups_list(groups);
-}
-
 static size_t group_bytes(const struct geometry *geo)
 {
 	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
@@ -178,29 +172,21 @@ int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
 	struct staging *st = &fs->staging;
 	unsigned long nr_pages = high_water_bytes >> PAGE_SHIFT;
 	unsigned long nr_groups = groups_wanted(&fs->geo, nr_pages);
-	unsigned long pages_more = nr_pages - min(nr_pages, st->nr_pages);
-	unsigned long groups_more = nr_groups - min(nr_groups, st->nr_groups);
+	unsigned long more_pages = nr_pages - min(nr_pages, pool_limit(&st->pages));
+	unsigned long more_groups = nr_groups - min(nr_groups, pool_limit(&st->groups));
 	LIST_HEAD(groups);
 	LIST_HEAD(pages);
 
-	if (alloc_groups_list(fs, &fs->geo, groups_more, &groups))
+	if (alloc_groups_list(fs, &fs->geo, more_groups, &groups))
 		return -ENOMEM;
-	if (alloc_pages_list(pages_more, &pages)) {
+	if (alloc_pages_list(more_pages, &pages)) {
 		free_groups_list(&groups);
 		return -ENOMEM;
 	}
-	/* Never fewer than there are: what is staged is counted from them. */
-	WRITE_ONCE(st->nr_groups, st->nr_groups + groups_more);
-	WRITE_ONCE(st->nr_pages, st->nr_pages + pages_more);
-	give_groups(fs, groups_more, &groups);
-	give_pages(fs, pages_more, &pages);
-
-	pool_shrink(&st->groups, st->nr_groups - nr_groups, &groups);
-	pool_shrink(&st->pages, st->nr_pages - nr_pages, &pages);
+	pool_resize(&st->groups, nr_groups, more_groups, &groups);
+	pool_resize(&st->pages, nr_pages, more_pages, &pages);
 	free_groups_list(&groups);
 	free_pages_list(&pages);
-	WRITE_ONCE(st->nr_groups, nr_groups);
-	WRITE_ONCE(st->nr_pages, nr_pages);
 	return 0;
 }
 
@@ -210,12 +196,6 @@ static unsigned int bypass_limit(struct fullstripe *fs, const struct geometry *g
 	unsigned int max_sectors = queue_max_sectors(bdev_get_queue(fs->dev->bdev));
 
 	return min(max_sectors / geo->stripe_sectors, (unsigned int)BYPASS_STRIPES_MAX);
-}
-
-static void take_all_groups(struct fullstripe *fs, struct list_head *groups)
-{
-	while (pool_take(&fs->staging.groups, 1, groups))
-		;
 }
 
 /* A free group for @stripe, in the table; shard locked. */
@@ -299,7 +279,8 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	group->known = false;
 	group->plain = false;
 	list_add(&group->live, &items);
-	give_groups(fs, 1, &items);
+	pool_give(&st->groups, 1, &items);
+	free_groups_list(&items);
 
 	if (copied)
 		atomic_dec(&st->copied);
@@ -321,7 +302,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving)
 {
 	const struct staging *st = &fs->staging;
-	u64 bytes_each = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), READ_ONCE(st->nr_groups));
+	u64 bytes_each = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), pool_limit(&st->groups));
 	u64 stripe_bytes = (u64)fs->geo.stripe_sectors << SECTOR_SHIFT;
 	s64 by_pages = staging_staged_bytes(fs) - leaving * stripe_bytes;
 	s64 by_groups = ((s64)atomic_read(&st->used) - leaving) * bytes_each;
@@ -351,7 +332,7 @@ bool staging_is_above_low_water(const struct fullstripe *fs)
 u64 staging_staged_bytes(const struct fullstripe *fs)
 {
 	const struct staging *st = &fs->staging;
-	unsigned long total = READ_ONCE(st->nr_pages) + atomic_long_read(&st->pages.excess);
+	unsigned long total = pool_total(&st->pages);
 	unsigned long free = pool_available(&st->pages);
 
 	return total > free ? (u64)(total - free) << PAGE_SHIFT : 0;
@@ -366,10 +347,9 @@ u64 staging_staged_bytes(const struct fullstripe *fs)
 u64 staging_memory_bytes(const struct fullstripe *fs)
 {
 	const struct staging *st = &fs->staging;
-	u64 nr_pages = READ_ONCE(st->nr_pages) + atomic_long_read(&st->pages.excess);
-	u64 nr_groups = READ_ONCE(st->nr_groups) + atomic_long_read(&st->groups.excess);
 
-	return (nr_pages << PAGE_SHIFT) + nr_groups * group_bytes(&fs->geo);
+	return ((u64)pool_total(&st->pages) << PAGE_SHIFT) +
+	       (u64)pool_total(&st->groups) * group_bytes(&fs->geo);
 }
 
 /**
@@ -1168,7 +1148,7 @@ static void reopen(struct fullstripe *fs)
 int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
 {
 	struct staging *st = &fs->staging;
-	unsigned long nr = groups_wanted(geo, st->nr_pages);
+	unsigned long nr = groups_wanted(geo, pool_limit(&st->pages));
 	LIST_HEAD(groups);
 	LIST_HEAD(fills);
 	LIST_HEAD(old);
@@ -1187,11 +1167,10 @@ int staging_set_geometry(struct fullstripe *fs, const struct geometry *geo)
 		return r;
 	}
 
-	take_all_groups(fs, &old);
+	pool_drain(&st->groups, &old);
 	fs->geo = *geo;
 	st->bypass_stripes = bypass_limit(fs, geo);
-	WRITE_ONCE(st->nr_groups, nr);
-	give_groups(fs, nr, &groups);
+	pool_resize(&st->groups, nr, nr, &groups);
 	destager_set_geometry(fs, &fills);
 	reopen(fs);
 	free_groups_list(&old);
@@ -1266,9 +1245,8 @@ void staging_exit(struct fullstripe *fs)
 			}
 		}
 	}
-	while (pool_take(&st->pages, 1, &pages))
-		;
+	pool_drain(&st->pages, &pages);
 	free_pages_list(&pages);
-	take_all_groups(fs, &groups);
+	pool_drain(&st->groups, &groups);
 	free_groups_list(&groups);
 }

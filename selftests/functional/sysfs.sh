@@ -28,7 +28,7 @@ BAD=(
 	"low_water_bytes 1099511627776" "chunk_bytes 4096" "data_members 3" "alignment_offset 0"
 )
 
-tap_plan $((${#BAD[@]} + 34))
+tap_plan $((${#BAD[@]} + 36))
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" high_water_bytes 16777216
@@ -126,5 +126,21 @@ takes streams 0
 takes high_water_bytes 4194304
 fsync
 tap_is "$(stat memory_bytes)" "$whole" "and no memory is left over from any of them"
+
+# Half stripes, which nobody writes, and a mark below what they take.
+takes high_water_bytes 2097152
+least=$(stat memory_bytes)
+takes file_high_water_bytes 0
+takes high_water_bytes 16777216
+takes hold_ms 3600000
+halves=()
+for i in {0..23}; do
+	halves+=(-c "pwrite -q $((i * RIG_W)) $((RIG_W / 2))")
+done
+xfs_io -d "${halves[@]}" /dev/mapper/fs0
+tap_is "$(stat staged_bytes)" $((12 * RIG_W)) "more is in use than a lower mark allows"
+takes high_water_bytes 2097152
+fsync
+tap_is "$(stat memory_bytes)" "$least" "what is leaves when it is written"
 tap_check "the folder goes with the target" rig_target_remove fs0
 tap_done
