@@ -26,11 +26,14 @@ is() {
 }
 
 # until_true COMMAND...: waits for it to succeed, for 10 s; on a slow machine, which tries less
-# often, for 30 s.
+# often, for 30 s. It is said when that was in vain, as not everybody looks.
 until_true() {
 	local tries=200 end=$((SECONDS + 30))
 	until "$@"; do
-		((--tries && SECONDS < end)) || return 1
+		if ! ((--tries && SECONDS < end)); then
+			tap_diag "waited in vain: $*" >&2
+			return 1
+		fi
 		sleep 0.05
 	done
 }

@@ -112,10 +112,10 @@ rig_preset R5 ram
 rig_target fs0 "$RIG_MD"
 (($(queue discard_max_bytes) > 0))
 tap_is $? 0 "RAID5 that discards: it is offered"
-put f 0 $((16 * RIG_W))
+put f 0 $((4 * RIG_W))
 dmsetup message fs0 0 flush
-tap_check "a discard of half of it" blkdiscard -o $((8 * RIG_W)) -l $((8 * RIG_W)) /dev/mapper/fs0
-tap_is "$(has /dev/mapper/fs0 0 $((8 * RIG_W)))$(has /dev/mapper/fs0 $((8 * RIG_W)) $((8 * RIG_W)))" \
+tap_check "a discard of half of it" blkdiscard -o $((2 * RIG_W)) -l $((2 * RIG_W)) /dev/mapper/fs0
+tap_is "$(has /dev/mapper/fs0 0 $((2 * RIG_W)))$(has /dev/mapper/fs0 $((2 * RIG_W)) $((2 * RIG_W)))" \
 	f0 "that half is gone"
 rig_target_remove fs0
 rig_teardown

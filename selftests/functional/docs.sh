@@ -48,7 +48,7 @@ in_use() {
 # A trace that whoever began it did not end.
 leave_trace() {
 	blktrace -d /dev/mapper/data -D "$WORK/left" >/dev/null 2>&1 &
-	until_true test -e "/sys/kernel/debug/block/$(basename "$(realpath /dev/mapper/data)")/trace0"
+	until_true test -e "/sys/kernel/debug/block/$(dmsetup info -c --noheadings -o blkdevname data)/trace0"
 	kill -KILL $! && wait $!
 	return 0
 }

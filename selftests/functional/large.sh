@@ -3,6 +3,7 @@
 # Direct bios of 32 MiB, of pages of 2 MiB each: whole stripes in them pass uncopied, also beside what
 # is staged, and what is read is what was written. On a width of which 32 MiB are a multiple, from a
 # stripe's beginning and from its middle, and on one of which they are not.
+# debug: its kernel has no large pages
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 LARGE=$((32 << 20))
