@@ -496,8 +496,10 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
-		DMEMIT(",dev=%s,start=%llu,mode=%s;", fs->dev->name,
-		       (unsigned long long)fs->start,
+		DMEMIT(",dev=%s,start=%llu", fs->dev->name, (unsigned long long)fs->start);
+		for (i = 0; i < ARRAY_SIZE(line); i++)
+			DMEMIT(",%s=%llu", setting_name(line[i]), setting(fs, line[i]));
+		DMEMIT(",%s=%s;", setting_name(SETTING_MODE),
 		       setting_mode_name(setting(fs, SETTING_MODE)));
 		break;
 	}

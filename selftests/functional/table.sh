@@ -8,9 +8,19 @@ key() {
 	cat "$(rig_sysfs "$1")/$2"
 }
 
-tap_plan 21
+# measured: what IMA made of the last table that was loaded.
+measured() {
+	awk '$5 == "dm_table_load" { data = $6 } END { print data }' "$IMA/ascii_runtime_measurements" |
+		tr a-f A-F | basenc --base16 -d | grep -ao 'target_name=fullstripe,[^;]*;'
+}
+
+tap_plan 22
 rig_load_module
 
+mountpoint -q /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security
+IMA=/sys/kernel/security/ima
+# It is for as long as the machine is there.
+{ echo "measure func=CRITICAL_DATA label=device-mapper" >$IMA/policy; } 2>/dev/null || IMA=''
 rig_preset R8 ram
 rig_target fs0 "$RIG_MD"
 tap_is "$(key fs0 stripe_bytes)" 917504 "R8: stripe width found from md"
@@ -24,6 +34,16 @@ tap_is "$(<"/sys/block/$node/queue/optimal_io_size")" 917504 "io_opt is the stri
 tap_is "$(<"/sys/block/$node/queue/write_cache")" "write back" "says that its cache is volatile"
 
 line=$(dmsetup table fs0)
+if [[ $IMA ]]; then
+	read -ra words <<<"$line"
+	want="dev=${words[3]},start=${words[4]}"
+	for ((i = 6; i < ${#words[@]}; i += 2)); do
+		want+=,${words[i]}=${words[i + 1]}
+	done
+	tap_is "$(measured | sed 's/.*target_version=[0-9.]*,//')" "$want;" "IMA measures the same"
+else
+	tap_skip "IMA measures the same" "this kernel has no IMA"
+fi
 tap_check "reloads from its own table line" dmsetup reload fs0 --table "$line"
 tap_check "resumes with it" dmsetup resume fs0
 tap_is "$(dmsetup table fs0)" "$line" "the line is the same then"
