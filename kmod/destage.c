@@ -41,6 +41,8 @@
 #include "fullstripe.h"
 #include "netlink.h"
 
+/* A request that is so large leaves md's plug by itself (BLK_PLUG_FLUSH_SIZE in block/blk-mq.c). */
+#define PLUG_BYTES		SZ_128K
 /* md's default stripe cache, less the quarter below which it lets nobody in. */
 #define MD_ROWS			(256 * 3 / 4)
 
@@ -781,9 +783,30 @@ static void start_retrying(struct destager *d)
 	}
 }
 
+/**
+ * destager_gathers() - whether whole stripes are to leave together.
+ * @fs: the target.
+ *
+ * md makes one request of chunks that lie side by side on a member, if it has them at one time:
+ * to a disk that seeks it matters how many requests there are.
+ *
+ * Return: true if so.
+ */
+bool destager_gathers(const struct fullstripe *fs)
+{
+	return fs->around.rotational && fs->geo.chunk_sectors << SECTOR_SHIFT < PLUG_BYTES;
+}
+
+/* Whether whole stripes wait until more can leave together: for half of those in flight. */
+static bool must_gather(struct destager *d)
+{
+	return destager_gathers(fullstripe_of(d)) && d->inflight_whole > d->inflight_max / 2;
+}
+
 static void start_some(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
+	bool gather = must_gather(d);
 	enum throttle_need need;
 	unsigned int before;
 	bool above, pressed;
@@ -793,9 +816,9 @@ static void start_some(struct destager *d)
 	while (start_one_urgent(d))
 		;
 	start_retrying(d);
-	if (atomic_read(&d->drain))
+	if (!gather && atomic_read(&d->drain))
 		sweep(d, SWEEP_ALL, d->inflight_max);
-	else if (d->flush_state == FLUSH_DESTAGING)
+	else if (!gather && d->flush_state == FLUSH_DESTAGING)
 		sweep(d, SWEEP_OWED, d->inflight_max);
 
 	/* In writethrough who waits is not told from who does not: direct I/O says nothing. */
@@ -815,18 +838,19 @@ static void start_some(struct destager *d)
 		sweep_pressing(d);
 	if (d->inflight != before)
 		d->pressing_next = false;
-	while (start_one_whole(d, above || need != THROTTLE_NOTHING))
+	while (!gather && start_one_whole(d, above || need != THROTTLE_NOTHING))
 		d->pressing_next = true;
 	while (start_one_brief(d, false))
 		;
 	while (start_one_brief(d, true))
 		;
 	start_old(d);
-	if (time_after_eq(d->now, idle_at(fs)))
+	if (!gather && time_after_eq(d->now, idle_at(fs)))
 		sweep(d, SWEEP_ALL, d->max);
 	if (need == THROTTLE_PARTIAL && !pressed)
 		sweep_pressing(d);
-	start_pressed(d);
+	if (!gather)
+		start_pressed(d);
 }
 
 /*

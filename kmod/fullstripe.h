@@ -885,6 +885,7 @@ int destager_init(struct fullstripe *fs);
 void destager_exit(struct fullstripe *fs);
 void destager_set_geometry(struct fullstripe *fs, struct list_head *fills);
 void destager_kick(struct fullstripe *fs);
+bool destager_gathers(const struct fullstripe *fs);
 void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);

@@ -64,9 +64,6 @@
 /* Half of md's stripe cache, if it is the default's (NR_STRIPES in drivers/md/raid5.c). */
 #define PACED_ROWS	(256 / 2)
 
-/* A request that is so large leaves md's plug by itself (BLK_PLUG_FLUSH_SIZE in block/blk-mq.c). */
-#define PLUG_BYTES	SZ_128K
-
 /* So much of a file leaves, a part at a time, before what others have waiting. */
 #define TURN_BYTES	SZ_4M
 
@@ -107,8 +104,7 @@ static u64 whole_max(const struct fullstripe *fs)
 /* Whether whole stripes of a file leave together. */
 static bool is_paced(const struct fullstripe *fs, const struct file_key *key)
 {
-	return key->dev && fs->around.rotational &&
-	       fs->geo.chunk_sectors << SECTOR_SHIFT < PLUG_BYTES;
+	return key->dev && destager_gathers(fs);
 }
 
 /* So many of those may be in flight, in bytes. */

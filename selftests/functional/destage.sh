@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What is written next, and how: whole neighbours of a cluster together and ascending, none of
-# them as if somebody waited; what a flush waits for by address; the more at a time the fuller the
-# memory is; and what was written to lately last.
+# them as if somebody waited; more of them, to disks that turn, when half of what is in flight is
+# written; what a flush waits for by address; the more at a time the fuller the memory is; and what
+# was written to lately last.
 # once: 6.12 what is written next the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
@@ -28,7 +29,7 @@ give_up() {
 }
 trap give_up EXIT
 
-tap_plan 10
+tap_plan 14
 rig_load_module
 slow_lower
 W=$((4 * 65536))
@@ -47,6 +48,23 @@ tap_is "$(bios | paste -sd,)" "W 1536 512,W 2048 512,W 2560 512" \
 	"a cluster that is whole leaves ascending, a request a stripe, without REQ_SYNC"
 bios_end
 rig_target_remove fs0
+
+# Stripes that become whole one after the other, while none is answered.
+for case in "1 7" "0 12"; do
+	rig_set "${slow_inflight%/*}/queue/rotational" "${case% *}"
+	# shellcheck disable=SC2086 # a list of words
+	rig_target fs0 /dev/mapper/low $keys
+	dmsetup suspend --nolockfs slow
+	for stripe in {0..19}; do
+		half "$stripe" 0
+		half "$stripe" 1
+	done
+	until_true is_under_way "${case#* }"
+	tap_check "rotational ${case% *}: ${case#* } of 20 whole stripes are in flight" stays is_under_way "${case#* }"
+	dmsetup resume slow
+	tap_check "all are written in the end" until_true is whole_stripes 20
+	rig_target_remove fs0
+done
 
 # A stripe has as many rows as may be in flight: one is.
 rig_target fs0 /dev/mapper/low chunk_bytes $MIB data_members 2 seek_bytes 0 hold_ms 3600000 \
