@@ -719,7 +719,7 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 	return false;
 }
 
-static void start_old(struct destager *d)
+static void start_old(struct destager *d, bool gather)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 	struct stripe_group *group, *next;
@@ -730,7 +730,8 @@ static void start_old(struct destager *d)
 		/* There may always be more whole ones than can be in flight: one always can. */
 		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
 			return;
-		if (group->state != GROUP_OPEN || (!has_place && is_whole(fs, group)))
+		if (group->state != GROUP_OPEN || (!has_place && is_whole(fs, group)) ||
+		    (gather && takes_stripe(d, group)))
 			continue;
 		if (awaits_fill(d, group))
 			return;
@@ -844,7 +845,7 @@ static void start_some(struct destager *d)
 		;
 	while (start_one_brief(d, true))
 		;
-	start_old(d);
+	start_old(d, gather);
 	if (!gather && time_after_eq(d->now, idle_at(fs)))
 		sweep(d, SWEEP_ALL, d->max);
 	if (need == THROTTLE_PARTIAL && !pressed)

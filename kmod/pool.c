@@ -57,15 +57,17 @@ bool pool_take(struct pool *pool, unsigned int count, struct list_head *items)
 	return true;
 }
 
-/* Whether one of those in hand leaves: it is counted no more then. */
-static bool leaves(struct pool *pool)
+/* Whether there is one too many: it is counted no more then. */
+static bool has_excess(struct pool *pool)
 {
-	long total = atomic_long_read(&pool->total);
+	long total;
 
 	do {
+		/* Pairs with pool_resize(): new items are seen with their limit. */
+		total = atomic_long_read_acquire(&pool->total);
 		if (likely(total <= (long)pool_limit(pool)))
 			return false;
-	} while (!atomic_long_try_cmpxchg(&pool->total, &total, total - 1));
+	} while (atomic_long_cmpxchg(&pool->total, total, total - 1) != total);
 	return true;
 }
 
@@ -81,17 +83,21 @@ void pool_give(struct pool *pool, unsigned long count, struct list_head *items)
 {
 	struct pool_list *list = &pool->lists[raw_smp_processor_id() % POOL_LISTS];
 	unsigned long flags;
-	LIST_HEAD(leaving);
 
-	while (count && leaves(pool)) {
-		list_move(items->next, &leaving);
-		count--;
-	}
 	spin_lock_irqsave(&list->lock, flags);
 	list_splice_init(items, &list->items);
 	spin_unlock_irqrestore(&list->lock, flags);
 	atomic_long_add(count, &pool->available);
-	list_splice(&leaving, items);
+	/* Of two who give, or one who resizes, the last one sees what the other did. */
+	smp_mb__after_atomic();
+	while (has_excess(pool)) {
+		if (pool_take(pool, 1, items))
+			continue;
+		atomic_long_inc(&pool->total);
+		smp_mb__after_atomic();
+		if (!pool_available(pool))
+			return;
+	}
 }
 
 /**
@@ -107,9 +113,7 @@ void pool_resize(struct pool *pool, unsigned long limit, unsigned long more,
 		 struct list_head *items)
 {
 	WRITE_ONCE(pool->limit, limit);
-	atomic_long_add(more, &pool->total);
-	while (pool_total(pool) > limit + more && pool_take(pool, 1, items))
-		more++;
+	atomic_long_add_return(more, &pool->total);
 	pool_give(pool, more, items);
 }
 

@@ -603,10 +603,10 @@ int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text, co
 		for (i = 0; i < NR_SETTINGS; i++)
 			WRITE_ONCE(fs->settings.value[i], next.value[i]);
 		fs->settings.given = next.given;
-		/* Water marks and hold may now ask for what they did not before. */
 		throttle_recheck(fs);
-		destager_kick(fs);
 	}
+	/* Water marks and hold may ask for what they did not before, or there is memory again. */
+	destager_kick(fs);
 	if (prefetch_follows)
 		prefetch_start(fs);
 	if (!r && stripes_follow)

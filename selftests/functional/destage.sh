@@ -29,7 +29,7 @@ give_up() {
 }
 trap give_up EXIT
 
-tap_plan 14
+tap_plan 16
 rig_load_module
 slow_lower
 W=$((4 * 65536))
@@ -61,6 +61,8 @@ for case in "1 7" "0 12"; do
 	done
 	until_true is_under_way "${case#* }"
 	tap_check "rotational ${case% *}: ${case#* } of 20 whole stripes are in flight" stays is_under_way "${case#* }"
+	dmsetup message fs0 0 set hold_ms 1
+	tap_check "however old the others are" stays is_under_way "${case#* }"
 	dmsetup resume slow
 	tap_check "all are written in the end" until_true is whole_stripes 20
 	rig_target_remove fs0
