@@ -94,6 +94,7 @@ void pool_give(struct pool *pool, unsigned long count, struct list_head *items)
 		if (pool_take(pool, 1, items))
 			continue;
 		atomic_long_inc(&pool->total);
+		/* The same the other way round: what was given meanwhile is seen here, or there. */
 		smp_mb__after_atomic();
 		if (!pool_available(pool))
 			return;
