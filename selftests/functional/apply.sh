@@ -3,6 +3,7 @@
 # Setting a device for its workload is all or nothing, with the layers below and without:
 # applied, verified, taken back; what somebody else sets is left alone; and kill -9 at any
 # write leaves what the next start completes or takes back.
+# once: 6.1 the settings are those of both
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl

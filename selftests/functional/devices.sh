@@ -3,6 +3,7 @@
 # With udev at work fullstriped watches devices as they come and go: by their events, as it
 # looks by itself but once an hour here. A device stays the one that it is when it is renamed
 # or gets another size; and when the array below has become another, the plan is another.
+# once: 6.1 the daemon hears of devices in the same way on both
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl

@@ -3,6 +3,7 @@
 # timeout: 120
 # fullstripectl report of a device: recorded now, what was kept of it, and the array that it
 # lies on; with progress on a terminal and none elsewhere.
+# once: 6.1 a page is made without the kernel
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
