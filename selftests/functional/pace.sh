@@ -49,7 +49,7 @@ stand_still() {
 	mv /run/data /run/next && mv /run/other /run/data && mv /run/next /run/other
 	sync
 	dmsetup message fs0 0 flush
-	sleep 1.2
+	sleep 1.5
 	dmsetup suspend --noflush --nolockfs slow
 	dmsetup message fs0 0 reset_stats
 }
