@@ -5,7 +5,6 @@
 # long timeout: 3600
 # debug: a boot of systemd takes too long there
 # once: 6.12 systemd does the same on both
-# aside: it cuts the power when all is still
 #
 # The life of two fullstripe devices on one machine, with systemd: from installation to removal.
 set -uo pipefail

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 600
+# timeout: 240
 # long timeout: 1800
 #
 # The Debian packages: built, checked by lintian, installed, upgraded and removed, with dkms
