@@ -22,6 +22,9 @@
  *    in address order, passing once over those written to since the last pass (WOW, Gill and
  *    Modha, FAST'05); the more the fuller the memory is (linear threshold, Varma and Jacobson).
  *
+ * Where whole stripes gather (destager_gathers()) more of 3, 4, 6 and 8, and whole ones of 5,
+ * follow when no more than half of what may be in flight are whole.
+ *
  * DOC: writing a stripe
  *
  * md RAID5 starts to read for a parity row as soon as it takes up a row that is not

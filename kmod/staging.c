@@ -109,7 +109,7 @@ static void free_groups_list(struct list_head *groups)
 
 static size_t group_bytes(const struct geometry *geo)
 {
-	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
+	unsigned int nr_pages = PAGE_SECTORS_OF(geo->stripe_sectors);
 
 	return struct_size_t(struct stripe_group, pages, nr_pages) +
 	       BITS_TO_LONGS(geo->stripe_sectors) * sizeof(long);
@@ -117,7 +117,7 @@ static size_t group_bytes(const struct geometry *geo)
 
 static struct stripe_group *alloc_group(struct fullstripe *fs, const struct geometry *geo)
 {
-	unsigned int nr_pages = DIV_ROUND_UP(geo->stripe_sectors, PAGE_SECTORS);
+	unsigned int nr_pages = PAGE_SECTORS_OF(geo->stripe_sectors);
 	struct stripe_group *group;
 
 	group = kvzalloc(group_bytes(geo), GFP_KERNEL);
@@ -255,7 +255,7 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
 void staging_release(struct fullstripe *fs, struct stripe_group *group)
 {
 	struct staging *st = &fs->staging;
-	unsigned int nr_pages = DIV_ROUND_UP(fs->geo.stripe_sectors, PAGE_SECTORS);
+	unsigned int nr_pages = PAGE_SECTORS_OF(fs->geo.stripe_sectors);
 	unsigned int i, count = 0;
 	bool copied = group->copied;
 	LIST_HEAD(items);
@@ -539,7 +539,7 @@ static void mark_dirty(struct fullstripe *fs, struct stripe_group *group, u32 fi
 static unsigned int missing_pages(struct stripe_group *group, u32 first, u32 sectors)
 {
 	unsigned int from = first / PAGE_SECTORS;
-	unsigned int to = DIV_ROUND_UP(first + sectors, PAGE_SECTORS);
+	unsigned int to = PAGE_SECTORS_OF(first + sectors);
 	unsigned int missing = 0;
 
 	for (; from < to; from++)
@@ -552,7 +552,7 @@ static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struc
 		       struct dirty_file *file)
 {
 	unsigned int from = first / PAGE_SECTORS;
-	unsigned int to = DIV_ROUND_UP(first + sectors, PAGE_SECTORS);
+	unsigned int to = PAGE_SECTORS_OF(first + sectors);
 
 	for (; from < to; from++) {
 		if (group->pages[from])
