@@ -16,8 +16,8 @@
 #include "histogram.h"
 #include "profile.h"
 
-/* With readings each quarter of a second, more than a second of them. */
-#define COUNTED_READINGS	8
+/* With readings each tenth of a second, more than a second of them. */
+#define COUNTED_READINGS	16
 
 /**
  * struct counted_reading - what was counted up to a moment

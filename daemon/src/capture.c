@@ -23,7 +23,10 @@
 
 #define DEBUGFS		"/sys/kernel/debug"
 
-/* Per CPU: what 100 000 events a second need in a quarter of a second, and again as much. */
+/*
+ * Per CPU: what 100 000 events a second need in 0.4 s. One buffer is given back only when all of it
+ * was read, so it may be 0.3 s: three times CAPTURE_POLL_USEC.
+ */
 #define BUFFER_BYTES	(512u << 10)
 #define BUFFERS		4
 

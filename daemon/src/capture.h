@@ -15,8 +15,12 @@
 #include "lib/obstacle.h"
 #include "lib/trace.h"
 
-/* How often to poll, in microseconds: the kernel holds some MiB for each CPU meanwhile. */
-#define CAPTURE_POLL_USEC	250000
+/*
+ * How often to poll, and how late that may be, in microseconds: the kernel holds some MiB for
+ * each CPU meanwhile. (What sd-event takes for exact enough by itself is a quarter of a second.)
+ */
+#define CAPTURE_POLL_USEC	100000
+#define CAPTURE_LATE_USEC	10000
 
 struct capture;
 

@@ -85,11 +85,12 @@ static int run_loop(sd_event *event, struct recording *recording)
 {
 	int r;
 
-	r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, CAPTURE_POLL_USEC, 0,
-				       on_poll, recording);
+	r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, CAPTURE_POLL_USEC,
+				       CAPTURE_LATE_USEC, on_poll, recording);
 	if (r >= 0)
 		r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC,
-					       recording->seconds * 1000000ull, 0, on_end, NULL);
+					       recording->seconds * 1000000ull,
+					       CAPTURE_LATE_USEC, on_end, NULL);
 	if (r >= 0)
 		r = sd_event_now(event, CLOCK_MONOTONIC, &recording->began);
 	if (r < 0)

@@ -602,7 +602,8 @@ int watch_new(const struct watch_context *context, const char *name, struct watc
 	snprintf(w->name, sizeof(w->name), "%s", name);
 	r = recover(w);
 	if (r == 0) {
-		r = sd_event_add_time(context->event, &w->timer, CLOCK_MONOTONIC, 0, 0, on_timer, w);
+		r = sd_event_add_time(context->event, &w->timer, CLOCK_MONOTONIC, 0,
+				      CAPTURE_LATE_USEC, on_timer, w);
 		if (r < 0)
 			log_errno(r, "%s", name);
 	}

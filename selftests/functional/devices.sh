@@ -54,6 +54,20 @@ is_reshaped() {
 	[[ $(<"/sys/block/$md/md/raid_disks") == "$1" && $(<"/sys/block/$md/md/reshape_position") == none ]]
 }
 
+# reads_of_trace SECONDS: that the daemon makes in such a time, in recordings of a second that follow
+# each other; what else it reads at a time is less.
+reads_of_trace() {
+	local event=/sys/kernel/tracing/events/syscalls/sys_enter_read n
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+	echo "common_pid == $daemon && count > 4096" >$event/filter
+	echo 1 >$event/enable
+	sleep "$1"
+	echo 0 >$event/enable
+	n=$(grep -c 'sys_read(' /sys/kernel/tracing/trace)
+	echo >/sys/kernel/tracing/trace
+	echo "$n"
+}
+
 # resize SECTORS: of the device.
 # shellcheck disable=SC2317 # tap_check calls it
 resize() {
@@ -63,7 +77,7 @@ resize() {
 		(($(blockdev --getsz /dev/mapper/renamed) == $1))
 }
 
-tap_plan 16
+tap_plan 17
 rig_load_module
 rig_members 8 64 ram
 spare=${RIG_MEMBERS[5]}
@@ -98,6 +112,9 @@ fio --name=w --filename=/dev/mapper/renamed --rw=write --bs=64k --direct=1 --siz
 load=$!
 start_daemon 1
 tap_check "the plan is that of the array" eventually 20 plans renamed 262144
+# Else the kernel has no room for what a busy device does meanwhile.
+reads=$(reads_of_trace 4)
+tap_check "the trace of each of two CPUs is read ten times a second: $reads times" test "$reads" -ge 50
 mdadm --quiet --add "$RIG_MD" "$spare"
 pkill -STOP -x fio
 dmsetup suspend renamed

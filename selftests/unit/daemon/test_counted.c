@@ -115,11 +115,11 @@ static void test_peak(void **state)
 
 	(void)state;
 	counted_begin(&c, &r);
-	/* A second of 40 MiB in ten of 4 MiB a second. */
-	for (unsigned int i = 1; i <= 40; i++) {
-		/* That of the 30th is shorter, and 28 MiB in its second. */
-		count(&r, 100 * S + i * 250 * MS, 0,
-		      i > 18 && i <= 22 ? 160 : i == 30 ? 400 : 16);
+	/* A second of 40 MiB in ten of 5 MiB a second, read as often as a recording is. */
+	for (unsigned int i = 1; i <= 100; i++) {
+		/* That of the 75th is shorter, and 28 MiB in its second. */
+		count(&r, 100 * S + i * 100 * MS, 0,
+		      i > 45 && i <= 55 ? 64 : i == 75 ? 376 : 8);
 		assert_true(counted_add(&c, &r));
 	}
 	assert_int_equal(summarise(&c).peak_rate, 40 * MIB);
