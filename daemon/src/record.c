@@ -51,8 +51,9 @@ static int on_poll(sd_event_source *source, uint64_t usec, void *data)
 	else
 		progress_tell(&recording->progress, "%.0f of %u s recorded", seconds,
 			      recording->seconds);
+	/* After a stall there is nothing to make up for. */
 	if (r == 0)
-		r = sd_event_source_set_time(source, usec + CAPTURE_POLL_USEC);
+		r = sd_event_source_set_time_relative(source, CAPTURE_POLL_USEC);
 	if (r == 0)
 		r = sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	return r < 0 ? sd_event_exit(sd_event_source_get_event(source), r) : 0;

@@ -22,6 +22,9 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
 
 #define USEC	1000000ull
 
+/* How soon it is looked again whether what is in the way is gone. */
+#define RETRY_USEC	250000
+
 /**
  * struct watch - a device
  * @context: shared with the others
@@ -571,7 +574,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 	(void)usec;
 	/* Who holds this watch will find out, and let go of it; unless it is back by then. */
 	if (!watch_is_there(w))
-		return wake_at(w, now_usec(w) + CAPTURE_POLL_USEC);
+		return wake_at(w, now_usec(w) + RETRY_USEC);
 	if (!w->recovered)
 		recover(w);
 	recorded = w->recorder;
@@ -580,7 +583,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *data)
 	soon = take_turn(w);
 	if (!(recorded && w->recorder) && !(undecided && w->undecided))
 		changed(w);
-	return wake_at(w, soon ? now_usec(w) + CAPTURE_POLL_USEC : w->next_at);
+	if (!soon)
+		return wake_at(w, w->next_at);
+	return wake_at(w, now_usec(w) + (w->recorder ? CAPTURE_POLL_USEC : RETRY_USEC));
 }
 
 /**
