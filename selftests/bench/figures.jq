@@ -10,4 +10,5 @@ def at_most(goal): {goal: "<= \(goal)", reached: (.median <= goal)} + .;
 
 def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) | tostring end;
 def short: if . == null then "-" elif fabs >= 100 then digits(0) elif fabs >= 10 then digits(1) else digits(2) end;
-def spread: "\(.min | short) to \(.max | short)";
+# Of one run there is none.
+def spread: if .min == .max then "" else "\(.min | short) to \(.max | short)" end;
