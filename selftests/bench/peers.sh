@@ -94,6 +94,18 @@ bcache_clean() {
 	[[ $(<"$bcache/state") == clean ]]
 }
 
+# What is clean counts as taken until it is looked for again, and while too much is taken bcache
+# lets writes pass.
+bcache_make_room() {
+	local set
+	set=$(realpath "$bcache/cache")
+	echo 1 >"$set/internal/trigger_gc" && await 30 bcache_has_room "$set"
+}
+
+bcache_has_room() {
+	(($(<"$1/cache_available_percent") >= 90))
+}
+
 bcache_dirty() {
 	# It says 1.2M, and k when there is nothing.
 	if bcache_clean; then
