@@ -6,7 +6,8 @@
 #
 #	NAME_up     set it up on RIG_MEMBERS, and set dev, the node to use. Who needs a fast
 #	            device has $fast, of $fast_bytes: as much as the target has memory; md's
-#	            journal has $journal
+#	            journal has $journal; and sets caches
+#	NAME_ready  return when what was drained is not in the way of what comes next
 #	NAME_drain  return when everything that was accepted is on the members
 #	NAME_dirty  print how many KiB are not; null: there is no telling
 #	NAME_down   take it away
@@ -21,6 +22,7 @@ bare() {
 	wipefs -qa "$RIG_MD"
 	md=/sys/block/${RIG_MD#/dev/}/md
 	stripe_cache=256
+	caches=''
 	dev=$RIG_MD
 }
 
@@ -35,6 +37,7 @@ target_version() {
 
 # md as it comes: a write completes when it is on the members.
 raw_up() { bare; }
+raw_ready() { :; }
 raw_drain() { :; }
 raw_dirty() { echo 0; }
 raw_down() { :; }
@@ -44,6 +47,7 @@ raw_is() { printf '%s\tdurable, write hole\n' "$(version mdadm)"; }
 tuned_up() {
 	bare && stripe_cache=4096 && rig_set "$md/group_thread_cnt" 2
 }
+tuned_ready() { :; }
 tuned_drain() { :; }
 tuned_dirty() { echo 0; }
 tuned_down() { :; }
@@ -52,9 +56,11 @@ tuned_is() { raw_is; }
 # md's journal in the mode write-back, with the stripe cache that raid5-cache.rst has. Where the
 # journal has no room left for the parity of what is to be written out, md (6.12) hangs.
 journal_up() {
-	bare --write-journal "$journal" && stripe_cache=2048 && echo write-back >"$md/journal_mode" &&
+	bare --write-journal "$journal" && stripe_cache=2048 && caches=yes && echo write-back >"$md/journal_mode" &&
 		[[ $(<"$md/journal_mode") == *'[write-back]'* ]]
 }
+
+journal_ready() { :; }
 
 # md has no word for it. But it writes its cache out before it changes the number of threads.
 journal_drain() {
@@ -69,7 +75,7 @@ journal_is() { printf '%s\tdurable\n' "$(version mdadm)"; }
 # sequential or when the cache is slow. It needs 1024 buckets at least.
 bcache_up() {
 	local set
-	bare && modprobe bcache || return
+	bare && caches=yes && modprobe bcache || return
 	make-bcache --cache "$fast" --bdev "$RIG_MD" --writeback --bucket "$((fast_bytes / 1024))" \
 		--data-offset $((RIG_W / 512)) >/dev/null || return
 	echo "$fast" >/sys/fs/bcache/register && echo "$RIG_MD" >/sys/fs/bcache/register &&
@@ -84,6 +90,18 @@ bcache_up() {
 	dev=/dev/bcache0
 }
 
+# What is clean counts as taken until it is looked for again, and while too much is taken bcache
+# lets writes pass.
+bcache_ready() {
+	local set
+	set=$(realpath "$bcache/cache")
+	echo 1 >"$set/internal/trigger_gc" && await 30 bcache_has_room "$set"
+}
+
+bcache_has_room() {
+	(($(<"$1/cache_available_percent") >= 90))
+}
+
 # As fast as it can, which writeback_percent 0 is.
 bcache_drain() {
 	[[ $(<"$bcache/state") != clean ]] || return 0
@@ -92,18 +110,6 @@ bcache_drain() {
 
 bcache_clean() {
 	[[ $(<"$bcache/state") == clean ]]
-}
-
-# What is clean counts as taken until it is looked for again, and while too much is taken bcache
-# lets writes pass.
-bcache_make_room() {
-	local set
-	set=$(realpath "$bcache/cache")
-	echo 1 >"$set/internal/trigger_gc" && await 30 bcache_has_room "$set"
-}
-
-bcache_has_room() {
-	(($(<"$1/cache_available_percent") >= 90))
 }
 
 bcache_dirty() {
@@ -125,9 +131,11 @@ bcache_is() { printf '%s\tvolatile, 0.1 s\n' "$(version bcache-tools)"; }
 
 # dm-writecache on an SSD, with the block size that writecache.rst recommends.
 writecache_up() {
-	bare && dmsetup create wc --table \
+	bare && caches=yes && dmsetup create wc --table \
 		"0 $(blockdev --getsz "$RIG_MD") writecache s $RIG_MD $fast 4096 0" && dev=/dev/mapper/wc
 }
+
+writecache_ready() { :; }
 
 # What was overwritten while it was on its way stays for the next time.
 writecache_drain() {
@@ -149,6 +157,8 @@ target_up() {
 	bare && rig_target fs0 "$RIG_MD" high_water_bytes "$fast_bytes" file_high_water_bytes "$fast_bytes" &&
 		dev=/dev/mapper/fs0 && staged=$(rig_sysfs fs0)/stats/staged_bytes
 }
+
+target_ready() { :; }
 
 target_drain() {
 	[[ $(<"$staged") == 0 ]] || { dmsetup message fs0 0 flush && [[ $(<"$staged") == 0 ]]; }
