@@ -57,20 +57,18 @@ is_reshaped() {
 # polls: how often the daemon reads the trace in four seconds, in recordings of a second that
 # follow each other: those reads of it that are the first in 50 ms. What else it reads is less at a time.
 polls() {
-	local tracing=/sys/kernel/tracing
-	local event=$tracing/events/syscalls/sys_enter_read
-	mountpoint -q $tracing || mount -t tracefs tracefs $tracing
-	echo "common_pid == $daemon && count > 4096" >$event/filter
-	echo >$tracing/trace
-	echo 1 >$event/enable
+	local event=$RIG_TRACING/events/syscalls/sys_enter_read
+	echo >"$RIG_TRACING/trace"
+	echo "common_pid == $daemon && count > 4096" >"$event/filter"
+	rig_set "$event/enable" 1
 	sleep 4
-	echo 0 >$event/enable
-	echo 0 >$event/filter
+	rig_set "$event/enable" 0
+	echo 0 >"$event/filter"
 	awk '/sys_read\(/ && match($0, / [0-9]+\.[0-9]+: /) {
 		now = substr($0, RSTART, RLENGTH) + 0
 		n += now > last + 0.05
 		last = now
-	} END { print n + 0 }' $tracing/trace
+	} END { print n + 0 }' "$RIG_TRACING/trace"
 }
 
 # resize SECTORS: of the device.
