@@ -3,7 +3,7 @@
 # Figures of several runs: in the middle and from where to where, beside a goal, and as text.
 
 def median: sort | if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
-def range_of: {median: median, min: min, max: max};
+def range_of: {median: median, min: min, max: max, runs: length};
 
 def at_least(goal): {goal: ">= \(goal)", reached: (.median >= goal)} + .;
 def at_most(goal): {goal: "<= \(goal)", reached: (.median <= goal)} + .;

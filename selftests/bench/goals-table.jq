@@ -9,7 +9,7 @@ def cell:
 	if length == 0 then "-"
 	else (map(select(.reached == false)) + .)[0]
 		| if .reached == false then "**\(.median | short)**" else (.median | short) end
-			+ if spread == "" then "" else " (\(spread))" end end;
+			+ if spread == "" then "" else " (\(spread)\(if .runs then ", of \(.runs)" else "" end))" end end;
 def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];
 def in_order: reduce .[] as $name ([]; if index([$name]) then . else . + [$name] end);
 

@@ -60,7 +60,8 @@ measure() {
 	fi
 	[[ $device != target ]] || more=$(stats)
 	cat >>"$out" <<-JSON
-	{"array":"$array","n":$RIG_N,"width":$RIG_W,"row":"$row","case":"$case","device":"$device","run":$run,
+	{"array":"$array","n":$RIG_N,"width":$RIG_W,"module":"$(</sys/module/dm_fullstripe/srcversion)",
+	"row":"$row","case":"$case","device":"$device","run":$run,
 	"reads":$RIG_READS,"read_kib":$RIG_READ_KIB,"writes":$RIG_WRITES,"write_kib":$RIG_WRITE_KIB,
 	"rmw":$RIG_RMW,"rcw":$RIG_RCW,"dropped":$RIG_TRACE_DROPPED,"inside":$inside,"busy":$cpu$more$also,
 	"fio":$(<"$result")}

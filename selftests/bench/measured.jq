@@ -13,6 +13,12 @@ def cpu: .busy / 100 / bytes * 1e9;
 
 def select_of(row; case; device): map(select(.row == row and .case == case and .device == device));
 
+# Runs that were added later, on some other day maybe, are of the same module, or are not comparable.
+def of_one_module:
+	if map(.module // empty) | unique | length > 1
+	then error("these are measurements of more than one module: measure all of them again, without --more") else . end;
+def dates: map(.fio.timestamp // empty) | [min, max] | map(values | strftime("%F")) | unique | join(" to ");
+
 # Over the runs: f of the one divided by f of the other.
 def ratios(f; one; other):
 	[one, other] | transpose | map(select(.[0] and .[1]) | (.[0] | f) / (.[1] | f)) | select(length > 0) | range_of;

@@ -6,7 +6,7 @@
 
 here=$(realpath "${BASH_SOURCE[0]%/*}")
 top=${here%/*/*}
-kernels=() rows=() runs=3 module='' machine=()
+kernels=() rows=() runs=3 module='' more='' machine=()
 
 usage_error() {
 	echo "bench: $*, see --help" >&2
@@ -26,7 +26,7 @@ all_among() {
 	done
 }
 
-# parse_options OPTION...: of the command line; kernels, rows, runs and module are those that are common.
+# parse_options OPTION...: of the command line; kernels, rows, runs, module and more are those that are common.
 parse_options() {
 	while (($#)); do
 		if [[ $1 == --help || $1 == -h ]]; then
@@ -34,6 +34,11 @@ parse_options() {
 			exit 0
 		fi
 		[[ " $options " == *" $1 "* ]] || usage_error "'$1' is no option"
+		if [[ $1 == --more ]]; then
+			more=yes
+			shift
+			continue
+		fi
 		(($# > 1)) || usage_error "$1 needs a value"
 		case $1 in
 		--kernel)	kernels+=("$2") ;;
@@ -47,17 +52,25 @@ parse_options() {
 	done
 }
 
-# begin_report NAME: nothing is left of an older one of $kernel.
+# begin_report NAME: nothing is left of an older one of $kernel; with --more, what it measured is.
+# Sets first, the number of the next run.
 begin_report() {
 	base=$top/build/bench/$1
 	mkdir -p "$top/build/bench"
-	rm -f "$base.runs" "$base.json"
+	[[ $more ]] || rm -f "$base.runs"
+	rm -f "$base.json"
+	touch "$base.runs"
+	first=$(jq -s 'map(.run // 0) | (max // 0) + 1' "$base.runs")
 }
 
-# measure WHAT COMMAND...: in a machine with $kernel, which adds what it finds to $base.runs.
+# measure WHAT COMMAND...: in a machine with $kernel, which adds what it finds to $base.runs: nothing
+# where it fails, as half a run has no other half to be compared with.
 measure() {
+	local before
+	before=$(stat -c %s "$base.runs")
 	"$here/../vm/run" "${machine[@]}" --kernel "$kernel" --timeout $((1800 * runs)) --log "$base.log" -- \
 		env MODULE="$module" "${@:2}" && return
+	truncate -s "$before" "$base.runs"
 	echo "bench: $1 could not be measured; the log is in $base.log" >&2
 	return 1
 }

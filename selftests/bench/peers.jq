@@ -28,10 +28,12 @@ def summary: {
 
 map(select(.peer)) as $peers
 | map(select(.row))
+| of_one_module
 | . as $all
 | {
 	kernel: $kernel,
-	date: $date,
+	date: (dates | if . == "" then $date else . end),
+	module: (map(.module // empty) | first // null),
 	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),

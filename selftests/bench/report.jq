@@ -99,9 +99,11 @@ def goals:
 		| at_least(0.95) | goal("R4"; "64k"; "speed after to before")]
 	| .[];
 
-{
+of_one_module
+| {
 	kernel: $kernel,
-	date: $date,
+	date: (dates | if . == "" then $date else . end),
+	module: (map(.module // empty) | first // null),
 	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),

@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 40
+tap_plan 47
 
 {
 	measured W1 bcache 1 100 900 400
@@ -92,6 +92,16 @@ for run in 1 2 3; do
 	measured W1 target "$run" 100 0 1
 done | report
 is '.goals[0] | [.min, .median, .max]' '[1,2,3]' "ratios are those of each run"
+
+for module in A B; do
+	measured W1 journal 1 100 0 1 | jq --arg name "$module" '. + {module: $name}'
+done >"$dir/two"
+tap_check "measurements of two modules are no report" eval \
+	"! report <'$dir/two' 2>'$dir/said' && grep -q 'more than one module' '$dir/said'"
+for module in A A; do
+	measured W1 journal 1 100 0 1 | jq --arg name "$module" '. + {module: $name}'
+done | report
+is '.module' '"A"' "whose they are is said"
 
 saved 400 400
 tap_check "what was measured can be stored" "$bench/check" --report "$dir/report" --stored "$dir/stored" --store
@@ -175,7 +185,7 @@ goals() {
 	printf '%s\n' "${@:2}" | jq -s '{kernel: $kernel, array: "R5", runs: 1, goals: .}' --arg kernel "$1" \
 		>"$dir/tree/build/bench/$1-R5.json"
 }
-goals 6.12 '{"row":"W1","case":"c","what":"speed","goal":">= 40","median":50,"min":40,"max":60,"reached":true}' \
+goals 6.12 '{"row":"W1","case":"c","what":"speed","goal":">= 40","median":50,"min":40,"max":60,"runs":3,"reached":true}' \
 	'{"row":"W2","case":"a","what":"rows","goal":"<= 0","median":0,"min":0,"max":0,"reached":true}' \
 	'{"row":"W2","case":"b","what":"rows","goal":"<= 0","median":1,"min":1,"max":1,"reached":false}'
 goals 6.1 '{"row":"W1","case":"c","what":"speed","goal":">= 80","median":50,"min":50,"max":50,"reached":false}'
@@ -185,7 +195,7 @@ tap_is "$(sed -n '/is not reached:/,/^How far\|^The goals\|^Beside history/p' "$
 	$'   "6.12 R5","FS","c","bcache","1.1","","4",">= 1.3"\n   "6.12 R5","W4","c","raw","0.9","","4",""\n   "6.12 R8","W4","c","raw","0.7","0.6 to 0.8","4",""' \
 	"it says where the target loses, and where it does not win by enough"
 tap_is "$(sed -n '/^The goals beside/,/^Beside/p' "$results" | grep -oP '^   "\w*",.*')" \
-	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40, >= 80","50 (40 to 60)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
+	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40, >= 80","50 (40 to 60, of 3)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
 	"it has the goals of all machines side by side"
 tap_is "$(grep -c 'How far it carries' "$results")" 0 "it says nothing of what was not measured"
 tap_is "$(jq '.goals[] | select(.row == "W9") | .median' "$dir/tree/Documentation/bench/peers-6.12-R5.json")" 123.5 "reports are kept in four digits"
@@ -195,6 +205,39 @@ cp "$results" "$dir/before"
 rm "$dir/tree/build/bench"/*.json
 "$page" >/dev/null
 tap_check "without new reports it is made anew of those that were kept" cmp "$dir/before" "$results"
+
+# Runs that are added: the machine is this one, and what measures in it makes figures up.
+mkdir "$dir/tree/selftests/vm"
+cat >"$dir/tree/selftests/vm/run" <<-'RUN'
+	#!/bin/bash
+	while [[ $1 != -- ]]; do shift; done
+	shift
+	exec "$@"
+RUN
+cat >"$dir/tree/selftests/bench/peers-guest" <<-GUEST
+	#!/bin/bash
+	$(declare -f measured)
+	measured W1 raw "\$2" \$((\$2 * \${FAIL:-100})) 0 1 >>"\$3"
+	[[ ! \${FAIL-} ]] || exit 1
+	measured W1 target "\$2" 100 0 1 >>"\$3"
+	echo '{"peer":"raw","version":"v","class":"c"}' >>"\$3"
+GUEST
+chmod +x "$dir/tree/selftests/vm/run" "$dir/tree/selftests/bench/peers-guest"
+
+# peers STATUS RATIOS NAME [OPTION]...: least, middle, most and how many there are then.
+peers() {
+	local status
+	"$dir/tree/selftests/bench/peers" --kernel 6.12 --array R5 "${@:4}" >"$dir/said" 2>&1
+	status=$?
+	tap_is "$status $(jq -c '.goals[0] | [.min, .median, .max, .runs]' "$dir/tree/build/bench/peers-6.12-R5.json" 2>&1)" \
+		"$1 $2" "$3"
+}
+peers 0 '[1,1.5,2,2]' "runs are measured" --runs 2
+peers 0 '[1,2,3,3]' "more can be added, and have numbers of their own" --runs 1 --more
+FAIL=700 peers 1 "jq: error: Could not open file $dir/tree/build/bench/peers-6.12-R5.json: No such file or directory" \
+	"one that fails makes no report" --runs 1 --more
+peers 0 '[1,2.5,4,4]' "and leaves nothing behind" --runs 1 --more
+peers 0 '[1,1,1,1]' "without --more nothing older is taken" --runs 1
 
 rm "$dir/report"
 guard 2 'no file that can be read' "it refuses a report that is not there"
