@@ -14,7 +14,8 @@ def beside:
 	[peers_order[] as $peer | select(any(.goals[]; .peer == $peer)) | $peer] as $peers
 	| (["", "work"] + $peers),
 	(.goals | group_by([.row, .case])[] | . as $work
-		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer) | .median | short), "-")]);
+		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer)
+			| "\(.median | short) (\(.ios.median | short))"), "-")]);
 
 def losses:
 	["on", "", "work", "to", "speed", "range", "fewer member I/Os", "goal"],

@@ -12,7 +12,7 @@ def per_core: .cpu_s / .events * 1e5 * 100;
 def to_reading: (.cpu_s / .events) / (.read_cpu_s / .read_events);
 
 ($runs | map(.cpu_s / .events) | median) as $read_here
-| {runs: $runs, lives: $lives, emulated: ($emulated != ""), goals: [
+| {date: $date, runs: $runs, lives: $lives, emulated: ($emulated != ""), goals: [
 	($runs | (row("D1"; "million events a second of a core"; .events / .cpu_s / 1e6) | at_least(5)),
 		(row("D1"; "CPU of blkparse and btt to that"; .btt_cpu_s / .cpu_s) | at_least(10)),
 		(row("D1"; "memory, MiB"; .kib / 1024) | at_most(32)),
