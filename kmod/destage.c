@@ -730,10 +730,14 @@ static void start_old(struct destager *d, bool gather)
 	list_for_each_entry_safe(group, next, &d->live, live) {
 		bool has_place = has_room(d, d->max);
 
-		/* There may always be more whole ones than can be in flight: one always can. */
+		/*
+		 * There may always be more whole ones than can be in flight, or more of what
+		 * somebody waits for: one always can.
+		 */
 		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
 			return;
-		if (group->state != GROUP_OPEN || (!has_place && is_whole(fs, group)) ||
+		if (group->state != GROUP_OPEN ||
+		    (!has_place && d->in_slot[SLOT_OTHERS] && is_whole(fs, group)) ||
 		    (gather && takes_stripe(d, group)))
 			continue;
 		if (awaits_fill(d, group))
@@ -807,6 +811,34 @@ static bool must_gather(struct destager *d)
 	return destager_gathers(fullstripe_of(d)) && d->inflight_whole > d->inflight_max / 2;
 }
 
+/* What a flush or a drain waits for. */
+static void start_owed(struct destager *d, bool gather)
+{
+	start_retrying(d);
+	if (gather)
+		return;
+	if (atomic_read(&d->drain))
+		sweep(d, SWEEP_ALL, d->inflight_max);
+	else if (d->flush_state == FLUSH_DESTAGING)
+		sweep(d, SWEEP_OWED, d->inflight_max);
+}
+
+/* What somebody waits for. There may always be more urgent ones than can be in flight. */
+static void start_awaited(struct destager *d, bool gather)
+{
+	bool owed_first = d->owed_next;
+	unsigned int before = d->inflight;
+
+	if (owed_first)
+		start_owed(d, false);
+	if (d->inflight != before)
+		d->owed_next = false;
+	while (start_one_urgent(d))
+		d->owed_next = true;
+	if (!owed_first)
+		start_owed(d, gather);
+}
+
 static void start_some(struct destager *d)
 {
 	struct fullstripe *fs = fullstripe_of(d);
@@ -817,13 +849,7 @@ static void start_some(struct destager *d)
 
 	if (READ_ONCE(d->held_back))
 		return;
-	while (start_one_urgent(d))
-		;
-	start_retrying(d);
-	if (!gather && atomic_read(&d->drain))
-		sweep(d, SWEEP_ALL, d->inflight_max);
-	else if (!gather && d->flush_state == FLUSH_DESTAGING)
-		sweep(d, SWEEP_OWED, d->inflight_max);
+	start_awaited(d, gather);
 
 	/* In writethrough who waits is not told from who does not: direct I/O says nothing. */
 	d->max = d->inflight_max;
@@ -1058,9 +1084,10 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		queue_work(system_unbound_wq, &d->tell_work);
 		throttle_recheck(fs);
 	}
-	group->failed = true;
+	WRITE_ONCE(group->failed, true);
 	end_held(group, group->status);
 	fail_successor(d, group);
+	staging_has_news(fs);
 }
 
 static void take_written(struct destager *d, struct stripe_group *group, bool filled)
@@ -1072,7 +1099,7 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
 	list_del_init(&group->live);
 	if (group->failed) {
-		group->failed = false;
+		WRITE_ONCE(group->failed, false);
 		if (atomic_dec_and_test(&d->failing)) {
 			DMINFO("%s: everything that could not be written now is",
 			       dm_table_device_name(fs->ti->table));

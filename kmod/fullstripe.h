@@ -31,7 +31,8 @@
 #define BYPASS_STRIPES_MAX 4
 
 #define SHARD_BITS	6
-#define BUCKET_BITS	4
+/* Of each shard. In all a bucket for each stripe group of 256 MiB of stripes of 256 KiB. */
+#define BUCKET_BITS	8
 #define READ_BUCKET_BITS 8
 #define FILE_BITS	8
 
@@ -114,7 +115,8 @@ enum slot {
  * @born: jiffies of then.
  * @whole_since: jiffies when it was seen to be whole.
  * @known: the destager has it in its lists.
- * @failed: the last try to write it failed, and it is counted in failing.
+ * @failed: the last try to write it failed, and it is counted in failing. Writers to its
+ *	stripe look at it, too.
  * @plain: it is not to be filled again: writing it whole failed.
  * @awaited: it is not whole, and somebody waits for it, or may.
  * @slot: as what it is counted in flight.
@@ -549,7 +551,8 @@ enum staging_gate {
  * @last_io: jiffies when a read or write last came.
  * @stalled: memory ran out, or something has to wait for an older group: writes that need
  *	some are parked until the low water mark is reached.
- * @released: a group was, since what is parked was last tried again. Destager's work alone.
+ * @news: a group was released or failed since what is parked was last tried again.
+ *	Destager's work alone.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
  * @nr_parked: bios in @parked, the one that is being tried again, and those in files' queues.
@@ -573,7 +576,7 @@ struct staging {
 	enum staging_gate gate;
 	unsigned long last_io;
 	bool stalled;
-	bool released;
+	bool news;
 	spinlock_t parked_lock;		/* @parked */
 	struct bio_list parked;
 	atomic_t nr_parked;
@@ -691,6 +694,7 @@ enum destager_settled {
  * @max: how many of @inflight may at this moment be such as nobody waits for.
  * @in_slot: how many of @inflight are counted as what.
  * @cursor: where the address sweep goes on.
+ * @owed_next: it is the turn of those that a flush or a drain waits for, before urgent ones.
  * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @fills: free struct fill; changes also while the gate is passing.
@@ -742,6 +746,7 @@ struct destager {
 	unsigned int max;
 	unsigned int in_slot[NR_SLOTS];
 	u64 cursor;
+	bool owed_next;
 	bool pressing_next;
 	unsigned long in_vain;
 	struct list_head fills;
@@ -983,6 +988,7 @@ u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving);
 bool staging_is_above_low_water(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
 u64 staging_memory_bytes(const struct fullstripe *fs);
+void staging_has_news(struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);
 bool staging_is_empty(struct fullstripe *fs);
 

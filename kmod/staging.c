@@ -285,7 +285,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	if (copied)
 		atomic_dec(&st->copied);
 	atomic_dec(&st->used);
-	st->released = true;
+	st->news = true;
 	wake_if_awaited(fs);
 }
 
@@ -594,6 +594,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	struct stripe_group *group, *older;
 	unsigned int missing;
 	unsigned long flags;
+	bool refused;
 	LIST_HEAD(pages);
 
 	spin_lock_irqsave(&shard->lock, flags);
@@ -624,9 +625,12 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	group->fua |= fua;
 
 	if (!copied) {
-		/* What fsync(2) sends waits for no neighbour; direct I/O has REQ_IDLE too. */
-		bool urgent = fua || (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC ||
-			      (behind && waited);
+		/*
+		 * What fsync(2) sends waits for no neighbour. Direct I/O has REQ_IDLE too,
+		 * and so have journals, but they say REQ_META.
+		 */
+		bool urgent = fua || (waited && (behind || !(bio->bi_opf & REQ_IDLE) ||
+						 bio->bi_opf & (REQ_META | REQ_PRIO)));
 
 		io->kind = IO_HELD;
 		io->group = group;
@@ -667,14 +671,15 @@ bypass:
 	return VERDICT_REMAP;
 
 wait:
+	/* There may be no memory until that is repaired which the lower device refuses. */
+	refused = failing && older && READ_ONCE(older->failed);
 	/* Before the older group can be gone: see staging_is_empty(). */
-	if (!failing)
+	if (!refused)
 		atomic_inc(&st->nr_parked);
 	spin_unlock_irqrestore(&shard->lock, flags);
 	rcu_read_unlock();
-	if (!failing)
+	if (!refused)
 		return VERDICT_PARK;
-	/* The memory is full of what the lower device refuses. */
 	bio_io_error(bio);
 	return VERDICT_TAKEN;
 }
@@ -893,6 +898,17 @@ static void parked_work(struct work_struct *work)
 }
 
 /**
+ * staging_has_news() - parked writes may go on, or fail: a group was released, or failed.
+ * @fs: the target.
+ *
+ * Context: destager's work.
+ */
+void staging_has_news(struct fullstripe *fs)
+{
+	fs->staging.news = true;
+}
+
+/**
  * staging_unstall() - let parked writes go on if memory is down to the low water mark.
  * @fs: the target.
  *
@@ -904,11 +920,14 @@ void staging_unstall(struct fullstripe *fs)
 
 	if (!READ_ONCE(st->stalled))
 		return;
-	/* In vain before a group is released, which may be the older one that is waited for. */
-	if ((staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) ||
-	     (!st->released && atomic_read(&st->used))) && !atomic_read(&fs->destager.failing))
+	/* While some of it fails, writes to other stripes need no memory. */
+	if (staging_occupied_bytes(fs, 0) > setting(fs, SETTING_LOW_WATER_BYTES) &&
+	    !atomic_read(&fs->destager.failing))
 		return;
-	st->released = false;
+	/* In vain before there is news of a group, maybe of the older one that is waited for. */
+	if (!st->news && atomic_read(&st->used))
+		return;
+	st->news = false;
 	WRITE_ONCE(st->stalled, false);
 	queue_work(fs->destager.wq, &st->parked_work);
 }

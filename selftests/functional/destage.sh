@@ -29,7 +29,7 @@ give_up() {
 }
 trap give_up EXIT
 
-tap_plan 16
+tap_plan 17
 rig_load_module
 slow_lower
 W=$((4 * 65536))
@@ -46,6 +46,13 @@ until_true writes_seen 3
 sleep 0.5
 tap_is "$(bios | paste -sd,)" "W 1536 512,W 2048 512,W 2560 512" \
 	"a cluster that is whole leaves ascending, a request a stripe, without REQ_SYNC"
+for stripe in 9 10 7 6 8; do
+	half $stripe 1
+	half $stripe 0
+done
+until_true writes_seen 6
+sleep 0.5
+tap_is "$(bios | tail -n +4 | paste -sd,)" "W 3072 512,W 3584 512,W 4096 512" "it takes no whole neighbour of another cluster along"
 bios_end
 rig_target_remove fs0
 

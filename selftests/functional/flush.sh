@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 22
+tap_plan 24
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -132,4 +132,24 @@ dmsetup message fs0 0 set hold_ms 1
 wait "$job"
 tap_is "$(dd if="$lower" bs=4k count=1 skip=256 iflag=direct status=none | tr -d j | wc -c) $(stat held_bytes)" "0 4096" \
 	"and below"
+rig_target_remove fs0
+rig_teardown
+
+# What a journal writes is not called what fsync sends, and is what it waits for.
+rig_members 1 320 ram
+lower=${RIG_MEMBERS[0]}
+mkdir -p /run/flush
+for fs in ext4 xfs; do
+	mkfs -t "$fs" -q "$lower" >/dev/null
+	rig_target fs0 "$lower" chunk_bytes 65536 data_members 2 hold_ms 3600000 mode writethrough
+	mount /dev/mapper/fs0 /run/flush
+	xfs_io -f -c "pwrite -q 0 64k" -c fsync /run/flush/file &
+	job=$!
+	tap_check "writethrough: fsync on $fs waits for no hold" eventually $((20 * ${TIME_SCALE:-1})) is_gone "$job"
+	dmsetup message fs0 0 set hold_ms 1
+	wait "$job"
+	umount /run/flush
+	rig_target_remove fs0
+	wipefs -qa "$lower"
+done
 tap_done

@@ -42,7 +42,7 @@ target() {
 	stats=$(rig_sysfs fs0)/stats
 }
 
-tap_plan 43
+tap_plan 52
 rig_load_module
 
 rig_members 1 64 ram
@@ -93,6 +93,63 @@ echo -5288-5295 >"$bad"
 tap_check "a flush alone tries again" fsync
 tap_is "$(state)" ok "and brings it back"
 tap_check "the target can be removed" rig_target_remove fs0
+rig_teardown
+
+# One stripe is refused while the memory is full of others, which the device below has only to
+# finish: of stripe 0 in one device, of all others in another one.
+rig_members 1 64 ram
+lower=${RIG_MEMBERS[0]}
+dmsetup create first --table "0 512 linear $lower 0"
+dmsetup create others --table "0 $((64 * 2048 - 512)) linear $lower 512"
+dmsetup create low <<-TABLE
+	0 512 linear /dev/mapper/first 0
+	512 $((64 * 2048 - 512)) linear /dev/mapper/others 0
+TABLE
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 1 seek_bytes 0 \
+	high_water_bytes 4194304 low_water_bytes 2097152 file_high_water_bytes 0
+stats=$(rig_sysfs fs0)/stats
+dmsetup suspend --nolockfs first
+dmsetup suspend --nolockfs others
+for ((i = 0; i < 16; i++)); do
+	put $((i * 64)) 63
+done
+put 1024 16
+tap_is "$(<"$stats/staged_bytes")" 4194304 "a part fails: all of the memory is in use"
+put 63 1 2>/dev/null &
+refused=$!
+until_true is parked 1
+writers=()
+# Of what is on its way, and of what is not.
+for i in 639 1040; do
+	put $i 1 &
+	writers+=($!)
+	until_true is parked $((1 + ${#writers[@]}))
+done
+dmsetup load first --table "0 512 error"
+dmsetup suspend --noflush --nolockfs first
+dmsetup resume first
+until_true is failing_stripes 1
+tap_is $? 0 "a part fails: and one stripe is refused"
+tap_check "a part fails: who waits for that is told" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$refused"
+put 1280 1 &
+writers+=($!)
+until_true is bypassed_bytes 4096
+tap_is $? 0 "a part fails: what is not staged needs no memory"
+dmsetup resume others
+failed=0
+for writer in "${writers[@]}"; do
+	wait "$writer" || ((++failed))
+done
+tap_is "$failed" 0 "a part fails: writes to other stripes wait, and succeed"
+wait "$refused"
+tap_is $? 1 "a part fails: one to that stripe is an error"
+staged=$(sum /dev/mapper/fs0 64 1217)
+dmsetup load first --table "0 512 linear $lower 0"
+dmsetup suspend --noflush --nolockfs first
+dmsetup resume first
+tap_check "a part fails: after the repair a flush succeeds" fsync
+tap_is "$(sum "$lower" 64 1217)" "$staged" "a part fails: and all is below"
+tap_check "a part fails: the target can be removed" rig_target_remove fs0
 rig_teardown
 
 # gone NAME NODE COMMAND: the device right below goes away by COMMAND.

@@ -39,7 +39,7 @@ partly() {
 		conv=notrunc status=none
 }
 
-tap_plan 26
+tap_plan 30
 rig_load_module
 for preset in R5 R8; do
 	rig_preset "$preset" ram
@@ -82,6 +82,19 @@ for preset in R5 R8; do
 	rig_target_remove fs0
 	rig_teardown
 done
+
+# A stripe wider than the 1 MiB that md takes in one bio: only a plug keeps it together, be it
+# written from memory or passed on.
+rig_members 5 64 ram
+rig_array 5 512
+rig_target fs0 "$RIG_MD" hold_ms 60000
+for bs in 65536 "$RIG_W"; do
+	measure write "$bs" $((16 * RIG_W)) 0
+	no_reads "chunks of 512 KiB: blocks of $bs"
+	tap_is "$RIG_WRITE_KIB" $((16 * RIG_N * RIG_CHUNK / 1024)) "chunks of 512 KiB: blocks of $bs: n chunks are written for a stripe"
+done
+rig_target_remove fs0
+rig_teardown
 
 # More than the low water mark is in use, but the whole stripes that make it so are being
 # written: what is not whole yet can wait.

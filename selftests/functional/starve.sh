@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Writes that never stop keep nobody from his turn: a partial stripe beside whole ones, who waits
-# for a stripe group beside who would take each that comes free, a change of the stripes.
+# Writes that never stop keep nobody from his turn: a partial stripe beside whole ones, whole ones
+# and a flush beside those that somebody waits for, who waits for a stripe group beside who would
+# take each that comes free, a change of the stripes.
 # once: 6.12 whose turn it is the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
@@ -11,9 +12,9 @@ slow_target() {
 	rig_members 1 128 spindle && lower=${RIG_MEMBERS[0]} && rig_target fs0 "$lower" "$@"
 }
 
-# writes NAME OPTION...: fio beside what follows, until halt.
+# writes NAME OPTION...: fio beside what follows, until halt. To the target, or to $file.
 writes() {
-	fio --name="$1" --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --time_based --runtime=600 \
+	fio --name="$1" --filename="${file-/dev/mapper/fs0}" --direct=1 --ioengine=libaio --time_based --runtime=600 \
 		--thread "${@:2}" >"/tmp/$1.log" 2>&1 &
 	writers+=("$!")
 }
@@ -52,7 +53,7 @@ put() {
 		oflag=direct conv=notrunc status=none
 }
 
-tap_plan 16
+tap_plan 24
 rig_load_module
 
 # A stripe has as many rows as may be in flight: one whole one is.
@@ -78,6 +79,49 @@ tap_check "$name: a write of a part is not kept by whole stripes" eventually $((
 tap_check "$name: which there were until then" halt
 wait "$partial"
 tap_is $? 0 "$name: it succeeded"
+rig_target_remove fs0
+rig_teardown
+
+# What fsync sends comes without end, and all that can be in flight is that.
+slow_target chunk_bytes 1048576 data_members 2 hold_ms 200 mode writethrough
+writes fsyncs --direct=0 --ioengine=psync --rw=write --bs=4k --fsync=1 --numjobs=8 --size=2M \
+	--offset=32M --offset_increment=2M
+until_true is_above partial_stripes 16
+fio --name=whole --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --rw=write --bs=64k --iodepth=32 \
+	--size=2M --output=/dev/null &
+whole=$!
+tap_check "$name: a whole stripe is not kept by who waits for others" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$whole"
+tap_check "$name: who were there until then" halt
+wait "$whole"
+tap_is "$? $(stat whole_stripes)" "0 1" "$name: it was one, and succeeded"
+rig_target_remove fs0
+rig_teardown
+
+# The same with a flush, beside writes with FUA to stripes that are always staged; their file has
+# all that it needs, so that no flush is theirs.
+name="flush"
+slow_target chunk_bytes 1048576 data_members 2 hold_ms 3600000 seek_bytes 0
+mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 /dev/mapper/fs0 32M >/dev/null
+mkdir -p /run/starve
+mount -o noatime /dev/mapper/fs0 /run/starve
+dd if=/dev/zero of=/run/starve/file bs=1M count=8 oflag=direct conv=fsync status=none
+blocks=(--ioengine=psync --rw=randwrite --bs=4k --size=8k --numjobs=4 --offset_increment=2M
+	--overwrite=1 --allow_file_create=0)
+file=/run/starve/file writes stage "${blocks[@]}" --thinktime=500us
+file=/run/starve/file writes fua "${blocks[@]}" --sync=dsync
+until_true is_above partial_stripes 16
+put r 131072
+flushes=$(stat flushes)
+sleep 1
+tap_is "$(stat flushes)" "$flushes" "$name: those who write send none"
+dmsetup message fs0 0 flush &
+flush=$!
+tap_check "$name: it ends beside them" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$flush"
+tap_check "$name: who were there until then" halt
+wait "$flush"
+tap_is $? 0 "$name: it succeeded"
+tap_check "$name: what it was for is below" is_below r 131072
+umount /run/starve
 rig_target_remove fs0
 rig_teardown
 

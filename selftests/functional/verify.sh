@@ -14,7 +14,7 @@ verify() {
 		--ioengine=libaio "$@"
 }
 
-tap_plan 36
+tap_plan 40
 rig_load_module
 for preset in R5 R8; do
 	for mode in writebehind writethrough; do
@@ -32,6 +32,8 @@ for preset in R5 R8; do
 			--verify_backlog=1 --iodepth=1
 		tap_check "$name: fsync now and then" verify --direct=1 --rw=randwrite --bs=4k --fsync=8 \
 			--size=$((SIZE / 4))
+		tap_check "$name: eight jobs" verify --direct=1 --rw=randwrite --bsrange=4k-128k --iodepth=4 --thread \
+			--numjobs=8 --size=$((SIZE / 8)) --offset_increment=$((SIZE / 8))
 		tap_check "$name: buffered" verify --direct=0 --rw=randwrite --bsrange=4k-256k \
 			--ioengine=psync
 		rig_target_remove fs0
