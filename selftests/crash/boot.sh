@@ -6,7 +6,8 @@
 
 boot_usage() {
 	cat <<-USAGE
-	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
+	  --kernel 6.1|6.12|debug
+	                     kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             many more times (LONG says the same)
 	  --times N          how often
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
@@ -21,6 +22,8 @@ top=${here%/*/*}
 name=${0##*/}
 # shellcheck source=../lib/tap.sh
 . "$here/../lib/tap.sh"
+# shellcheck source=kernel.sh
+. "$here/kernel.sh"
 
 die() {
 	echo "$name: $*" >&2
@@ -44,8 +47,7 @@ while (($#)); do
 	shift
 done
 [[ $seed =~ ^[0-9]+$ && ${times:-1} =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of times are numbers"
-kernel_dir=$("$here/../vm/fetch-kernel" "$kernel") || die "there is no kernel $kernel"
-kver=${kernel_dir##*/}
+find_kernel "$kernel"
 make -s -C "$here" >&2 || die "the programs cannot be built, see above"
 
 out=$top/build/selftests/crash/${name%.sh}.$kernel.$seed.$$
@@ -64,10 +66,10 @@ boot_clean() {
 # boot MODULE BEGIN END: a machine that does that, with the module from that folder
 # ('': the one that was built). What it says is in OUT/vm/output.
 boot() {
-	local command=("$here/session" "$out" "$seed" "$2" "$3")
+	local command=("$here/session" "$out" "$seed" "$2" "$3") limit=$((180 * ${TIME_SCALE:-1}))
 	[[ ! $1 ]] || command=("$here/with-module" "$1" "${command[@]}")
 	boot_clean
-	timeout -k 10 200 "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout 180 \
+	timeout -k 10 $((limit + 20)) "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout "$limit" \
 		--log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
 		>"$out/vm/output" 2>&1
 }

@@ -14,8 +14,9 @@ usage() {
 	Usage: files.sh [OPTION]...
 
 	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
-	  --long             more files, and every flush, FUA write and mark as a point
-	                     (LONG says the same)
+	  --long             more files, every flush, FUA write and mark as a point of ext4, and
+	                     1000 others, 200 points of xfs and its negative control (LONG says
+	                     the same)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --points N         how many points of ext4 (default 60)
 	  --keep             keep the logs when all is well
@@ -33,7 +34,7 @@ die() {
 	exit 2
 }
 
-kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} max=60 operations=400 keep=''
+kernel=${CRASH_KERNEL-6.12} seed=${CRASH_SEED-1} max=60 operations=400 keep='' long=${LONG-}
 while (($#)); do
 	case $1 in
 	--kernel|--seed|--points)
@@ -41,22 +42,26 @@ while (($#)); do
 	--kernel)	kernel=$2; shift ;;
 	--seed)		seed=$2; shift ;;
 	--points)	max=$2; shift ;;
-	--long)		max=1000000 operations=2000 ;;
+	--long)		long=yes ;;
 	--keep)		keep=1 ;;
 	--help|-h)	usage; exit 0 ;;
 	*)		die "'$1' is no option, see --help" ;;
 	esac
 	shift
 done
-if [[ ${LONG-} ]]; then
-	max=1000000 operations=2000
+xfs=(xfs) xfs_points=8
+if [[ $long ]]; then
+	max=1000000 operations=2000 xfs_points=200
+	# It shows that the programs can find a loss, as that of ext4 does each time.
+	xfs+=(xfs-dropped)
 fi
 [[ $seed =~ ^[0-9]+$ && $max =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of points are numbers"
 
 # shellcheck disable=SC2317 # tap_check calls it
 record() {
 	timeout -k 10 "$limit" "$top/selftests/vm/run" --kernel "$kernel" --memory 3072 --timeout "$limit" \
-		--log "$out/vm" -- "$here/record" "$out" "$seed" "$operations" ext4 xfs ext4-dropped
+		--log "$out/vm" -- env XFS_POINTS="$xfs_points" "$here/record" "$out" "$seed" "$operations" \
+		ext4 ext4-dropped "${xfs[@]}"
 }
 
 # judge_point POINT: what a power cut after so many entries leaves of ext4.
@@ -82,6 +87,10 @@ judge_ext4() {
 		begun { point[n++] = $1 }
 		END { if (max > n) max = n; for (i = 1; i <= max; i++) print point[int((n - 1) * i / max)] }')
 	((${#points[@]} > 1)) || return 2
+	[[ ! $long ]] || mapfile -t points < <({
+		printf '%s\n' "${points[@]}"
+		shuf -n 1000 -i "${points[0]}-${points[-1]}" --random-source=<(yes "$seed")
+	} | sort -nu)
 	rm -f "$base"
 	truncate -s 384M "$base"
 	for point in "${points[@]}"; do
@@ -95,14 +104,14 @@ judge_ext4() {
 }
 
 make -s -C "$here" || die "the programs cannot be built, see above"
-limit=$(((300 + operations / 2) * ${TIME_SCALE:-1}))
+limit=$(((300 + operations / 2 + 8 * xfs_points) * ${TIME_SCALE:-1}))
 out=$bin/files.$kernel.$seed.$$
 work=$(mktemp -d "${TMPDIR:-/tmp}/crash.XXXXXX")
 base=$work/base disk=$work/disk tree=$work/tree
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-tap_plan 4
+tap_plan $((3 + ${#xfs[@]}))
 tap_diag "seed $seed"
 tap_check "kernel $kernel: a run is recorded" record
 if judge_ext4 ext4; then
@@ -118,6 +127,10 @@ if [[ $verdict == *": nothing lost" ]]; then
 	tap_ok "xfs: clean, and nothing lost"
 else
 	tap_not_ok "xfs: clean, and nothing lost" "$verdict"
+fi
+if [[ $long ]]; then
+	[[ $(tail -n 1 "$out/xfs-dropped.verdict") == LOST ]]
+	tap_is $? 0 "xfs-dropped: the loss of dropped flushes is found"
 fi
 ((keep || tap_failed)) || rm -rf "$out"
 tap_done

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 600
-# debug: its negative control is built for stock kernels only
 # long timeout: 7200
 #
 # Power cuts of all members at one instant, which then have lost what was not flushed.
@@ -16,7 +15,8 @@ usage() {
 	anew and judges what is left; CASE is one of all, subset, torn, dropped and
 	swallowed (default: these). Needs the modules, built.
 
-	  --kernel 6.1|6.12  kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
+	  --kernel 6.1|6.12|debug
+	                     kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             many more power cuts (LONG says the same)
 	  --rounds N         at least how many power cuts a case (default 4, long 40)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
@@ -29,6 +29,8 @@ here=$(realpath "${BASH_SOURCE[0]%/*}")
 top=${here%/*/*}
 # shellcheck source-path=SCRIPTDIR
 . "$here/../lib/tap.sh"
+# shellcheck source=kernel.sh
+. "$here/kernel.sh"
 
 die() {
 	echo "forget.sh: $*" >&2
@@ -56,8 +58,7 @@ done
 : "${rounds:=$((${#long} ? 40 : 4))}"
 [[ $seed =~ ^[0-9]+$ && $rounds =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of rounds are numbers"
 ((${#cases[@]})) || cases=(all subset torn dropped swallowed)
-kernel_dir=$("$here/../vm/fetch-kernel" "$kernel") || die "there is no kernel $kernel"
-kver=${kernel_dir##*/}
+find_kernel "$kernel"
 
 log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1) ||
 	die "the programs or modules cannot be built: $log"
@@ -81,7 +82,7 @@ run() {
 		--timeout "$limit" --log "$out/vm" -- "${command[@]}"
 }
 
-limit=$((60 + ${#cases[@]} * rounds * 30))
+limit=$(((60 + ${#cases[@]} * rounds * 30) * ${TIME_SCALE:-1}))
 out=$top/build/selftests/crash/forget.$kernel.$seed.$$
 mkdir -p "$out"
 

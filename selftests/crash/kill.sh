@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 600
-# debug: its negative control is built for stock kernels only
 # long timeout: 7200
 #
 # Machines that are killed while they write; what they were told is stable is there.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # timeout: 600
-# debug: its negative control is built for stock kernels only
 # long timeout: 7200
 #
 # Machines that reboot with data staged, which nobody asked to be flushed.
