@@ -6,14 +6,14 @@
  *
  * One work item decides, so the order is in one place and needs no locks:
  *
- * 1. What somebody waits for (FUA, fsync in writethrough).
+ * 1. What somebody waits for (FUA; fsync and journals in writethrough).
  * 2. What failed and is to be tried again.
- * 3. All that a flush waits for, in address order.
+ * 3. All that a flush waits for, in address order. 2 and 3 take turns with 1.
  *    While it is quiet (quiet.c) nothing else is.
  * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark.
- * 5. Partial stripes that are older than hold_ms; one at a time also while there are always
- *    whole ones.
+ * 5. Stripes that are older than hold_ms; of partial ones one at a time also while there are
+ *    always whole ones, and of either while there are always some of 1 to 3.
  * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
  * 7. Above a file's high water mark: whole stripes, and if that leaves it no room for more the
@@ -506,8 +506,11 @@ static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 	return group->copied && list_empty(&d->fills) && wants_fill(d, group);
 }
 
-/* Start writing an open group; false if something else must finish first. */
-static bool start(struct destager *d, struct stripe_group *group)
+/*
+ * Start writing an open group, and if it is whole, and not to be @alone, the whole ones beside it;
+ * false if something else must finish first.
+ */
+static bool start(struct destager *d, struct stripe_group *group, bool alone)
 {
 	struct rb_node *prev = rb_prev(&group->node);
 	struct rb_node *next = rb_next(&group->node);
@@ -518,7 +521,7 @@ static bool start(struct destager *d, struct stripe_group *group)
 	if (pinned)
 		return true;
 	list_add_tail(&group->batch_link, &group->batch);
-	if (is_whole(fullstripe_of(d), group)) {
+	if (!alone && is_whole(fullstripe_of(d), group)) {
 		gather(d, group, prev, -1);
 		gather(d, group, next, 1);
 	}
@@ -557,7 +560,7 @@ static bool start_one_urgent(struct destager *d)
 	list_for_each_entry(group, &d->urgent, urgent_link) {
 		if (!has_room(d, d->inflight_max))
 			return false;
-		if (start(d, group))
+		if (start(d, group, false))
 			return true;
 	}
 	return false;
@@ -621,7 +624,7 @@ static void sweep(struct destager *d, enum sweep_of of, unsigned int max)
 		if (awaits_fill(d, group))
 			return;
 		d->cursor++;
-		start(d, group);
+		start(d, group, false);
 		/* Neighbours may have left with it. */
 		next = tree_from(d, d->cursor);
 		group = next;
@@ -668,8 +671,9 @@ static bool start_one_whole(struct destager *d, bool above_low_water)
 	list_for_each_entry(group, &d->full, full_link) {
 		if (!has_room(d, d->max))
 			return false;
-		if ((above_low_water || is_held_long(fs, group->whole_since) ||
-		     cluster_is_whole(d, group)) && start(d, group))
+		if ((above_low_water || READ_ONCE(group->straight) ||
+		     is_held_long(fs, group->whole_since) || cluster_is_whole(d, group)) &&
+		    start(d, group, false))
 			return true;
 	}
 	return false;
@@ -713,7 +717,7 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 				d->again = min(d->again, late_at - d->now);
 			return false;
 		}
-		if (start(d, group)) {
+		if (start(d, group, false)) {
 			/* Nothing has pinned it, as it has no pages. */
 			change_slot(d, group, SLOT_BRIEF);
 			return true;
@@ -729,6 +733,7 @@ static void start_old(struct destager *d, bool gather)
 
 	list_for_each_entry_safe(group, next, &d->live, live) {
 		bool has_place = has_room(d, d->max);
+		bool others = d->in_slot[SLOT_OTHERS];
 
 		/*
 		 * There may always be more whole ones than can be in flight, or more of what
@@ -737,12 +742,12 @@ static void start_old(struct destager *d, bool gather)
 		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
 			return;
 		if (group->state != GROUP_OPEN ||
-		    (!has_place && d->in_slot[SLOT_OTHERS] && is_whole(fs, group)) ||
-		    (gather && takes_stripe(d, group)))
+		    (!has_place && others && is_whole(fs, group)) ||
+		    (gather && others && takes_stripe(d, group)))
 			continue;
 		if (awaits_fill(d, group))
 			return;
-		start(d, group);
+		start(d, group, !has_place);
 		/* What somebody copies into is not in flight yet. */
 		if (!has_place && group->state == GROUP_INFLIGHT)
 			change_slot(d, group, SLOT_OLD);
@@ -826,7 +831,7 @@ static void start_owed(struct destager *d, bool gather)
 /* What somebody waits for. There may always be more urgent ones than can be in flight. */
 static void start_awaited(struct destager *d, bool gather)
 {
-	bool owed_first = d->owed_next;
+	bool owed_first = d->owed_next && !list_empty(&d->urgent);
 	unsigned int before = d->inflight;
 
 	if (owed_first)
@@ -1153,7 +1158,8 @@ static void take_open(struct destager *d, struct stripe_group *group)
 		group->born = d->now;
 		tree_insert(d, group);
 		list_add_tail(&group->live, &d->live);
-		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
+		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND &&
+		    !(READ_ONCE(group->straight) && is_whole(fs, group)))
 			list_add_tail(&group->brief_link, &d->brief);
 	}
 	if (is_whole(fs, group) && list_empty(&group->full_link)) {

@@ -85,6 +85,8 @@ enum slot {
  *	(writethrough, or near a flush): the data is in the bios of @held.
  * @fua: some of it must be on stable storage when it is written.
  * @urgent: somebody waits for it; write it without any hold.
+ * @straight: it would bypass, were it not wider than the lower device takes in one bio;
+ *	write it when it is whole, whatever its neighbours are.
  * @recent: written to since the sweep last passed.
  * @held: bios to complete when the stripe is written (copied), or to write and
  *	complete (not copied; ascending).
@@ -131,6 +133,7 @@ struct stripe_group {
 	bool copied;
 	bool fua;
 	bool urgent;
+	bool straight;
 	bool recent;
 	struct bio_list held;
 	unsigned long *dirty;
@@ -551,8 +554,8 @@ enum staging_gate {
  * @last_io: jiffies when a read or write last came.
  * @stalled: memory ran out, or something has to wait for an older group: writes that need
  *	some are parked until the low water mark is reached.
- * @news: a group was released or failed since what is parked was last tried again.
- *	Destager's work alone.
+ * @news: a group was released or failed, or one more was parked, since what is parked was
+ *	last tried again.
  * @parked_lock: for @parked. Taken inside nothing.
  * @parked: bios that wait, each within one stripe, first come first served.
  * @nr_parked: bios in @parked, the one that is being tried again, and those in files' queues.
@@ -765,7 +768,7 @@ struct destager {
  * @COUNT_PARTIAL_STRIPES: stripes destaged in part.
  * @COUNT_FLUSHES: flush requests.
  * @COUNT_FUA_WRITES: writes with FUA.
- * @COUNT_PARKED: writes that had to wait for memory, or while the stripes change.
+ * @COUNT_PARKED: writes that had to wait for memory, for a group, or while the stripes change.
  * @COUNT_DESTAGE_ERRORS: stripes that could not be written, each try.
  * @COUNT_PREFETCHED_BYTES: read ahead.
  * @COUNT_PREFETCH_HIT_BYTES: reads that were answered from that.

@@ -274,6 +274,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	group->nr_dirty = 0;
 	group->fua = false;
 	group->urgent = false;
+	group->straight = false;
 	group->recent = false;
 	group->status = BLK_STS_OK;
 	group->known = false;
@@ -285,7 +286,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	if (copied)
 		atomic_dec(&st->copied);
 	atomic_dec(&st->used);
-	st->news = true;
+	WRITE_ONCE(st->news, true);
 	wake_if_awaited(fs);
 }
 
@@ -433,6 +434,8 @@ static void park(struct fullstripe *fs, struct bio *bio)
 	spin_lock_irqsave(&st->parked_lock, flags);
 	bio_list_add(&st->parked, bio);
 	WRITE_ONCE(st->stalled, true);
+	/* What there was since it was looked for may have been given to others. */
+	WRITE_ONCE(st->news, true);
 	spin_unlock_irqrestore(&st->parked_lock, flags);
 	destager_kick(fs);
 }
@@ -587,10 +590,13 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	bool behind = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
 	/* Metadata and swap have who waits for them, whatever they say. */
 	bool waited = bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_SWAP);
-	/* Groups that are held are memory too, which is given back more slowly. */
-	bool copied = behind &&
-		      (waited || !quiet_is_near(fs) || staging_is_above_low_water(fs));
 	u32 sectors = bio_sectors(bio);
+	bool whole = io->whole || sectors == fs->geo.stripe_sectors;
+	/* In several bios below: of these the destager has no more under way than md has rows. */
+	bool straight = whole && !st->bypass_stripes && !failing && !closing;
+	/* Groups that are held are memory too, which is given back more slowly. */
+	bool copied = behind && !straight &&
+		      (waited || !quiet_is_near(fs) || staging_is_above_low_water(fs));
 	struct stripe_group *group, *older;
 	unsigned int missing;
 	unsigned long flags;
@@ -599,7 +605,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	spin_lock_irqsave(&shard->lock, flags);
 	find_groups(fs, stripe, &group, &older);
-	if (!group && !older && (through || io->whole || sectors == fs->geo.stripe_sectors))
+	if (!group && !older && !straight && (through || whole))
 		goto bypass;
 
 	if (group)
@@ -609,7 +615,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		through = true;
 	missing = copied ? missing_pages(group, first, sectors) : 0;
 	/* A stripe that is written to again and again would always have one of the two. */
-	if (!group && older && closing && !failing)
+	if (!group && older && closing && !READ_ONCE(older->failed))
 		goto wait;
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
 		goto wait;
@@ -629,9 +635,11 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		 * What fsync(2) sends waits for no neighbour. Direct I/O has REQ_IDLE too,
 		 * and so have journals, but they say REQ_META.
 		 */
-		bool urgent = fua || (waited && (behind || !(bio->bi_opf & REQ_IDLE) ||
-						 bio->bi_opf & (REQ_META | REQ_PRIO)));
+		bool fsynced = (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC ||
+			       (bio->bi_opf & (REQ_SYNC | REQ_META)) == (REQ_SYNC | REQ_META);
+		bool urgent = fua || (!straight && (behind ? waited : fsynced));
 
+		group->straight |= straight;
 		io->kind = IO_HELD;
 		io->group = group;
 		insert_held(&group->held, bio);
@@ -784,14 +792,14 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	/* Not before: what it may have to wait for would stand back. */
 	quiet_begin(fs, io);
 
-	if (in_stripe == width) {
+	if (in_stripe == width && most) {
 		nr = mark_bypasses(fs, io, stripe, take / width);
 		if (nr) {
 			rcu_read_unlock();
 			fullstripe_accept(bio, nr * width);
 			throttle_trim(fs, bio);
 			count(fs, COUNT_BYPASSED_BYTES, bio->bi_iter.bi_size);
-			return pass(fs, bio, !most);
+			return pass(fs, bio, false);
 		}
 	}
 
@@ -868,8 +876,10 @@ static void parked_work(struct work_struct *work)
 {
 	struct staging *st = container_of(work, struct staging, parked_work);
 	struct fullstripe *fs = container_of(st, struct fullstripe, staging);
+	struct bio_list kept;
 	struct bio *bio;
 
+	bio_list_init(&kept);
 	for (;;) {
 		bool taken;
 
@@ -880,21 +890,24 @@ static void parked_work(struct work_struct *work)
 			break;
 
 		taken = write_parked(fs, bio);
-		if (!taken) {
-			spin_lock_irq(&st->parked_lock);
-			bio_list_add_head(&st->parked, bio);
-			WRITE_ONCE(st->stalled, true);
-			spin_unlock_irq(&st->parked_lock);
-		}
+		if (!taken)
+			bio_list_add(&kept, bio);
+		/* What is kept was counted anew. */
 		atomic_dec(&st->nr_parked);
-		if (!taken) {
-			staging_send_straight(fs);
-			destager_kick(fs);
-			return;
-		}
+		/* While some fail, the others wait for their own stripes, and not for memory. */
+		if (!taken && !atomic_read(&fs->destager.failing))
+			break;
 	}
 	staging_send_straight(fs);
-	wake_if_awaited(fs);
+	if (bio_list_empty(&kept)) {
+		wake_if_awaited(fs);
+		return;
+	}
+	spin_lock_irq(&st->parked_lock);
+	bio_list_merge_head(&st->parked, &kept);
+	WRITE_ONCE(st->stalled, true);
+	spin_unlock_irq(&st->parked_lock);
+	destager_kick(fs);
 }
 
 /**
@@ -905,11 +918,12 @@ static void parked_work(struct work_struct *work)
  */
 void staging_has_news(struct fullstripe *fs)
 {
-	fs->staging.news = true;
+	WRITE_ONCE(fs->staging.news, true);
 }
 
 /**
- * staging_unstall() - let parked writes go on if memory is down to the low water mark.
+ * staging_unstall() - let parked writes go on if memory is down to the low water mark, or at
+ *	any news of a stripe while some are failing.
  * @fs: the target.
  *
  * Context: destager's work.
@@ -925,9 +939,8 @@ void staging_unstall(struct fullstripe *fs)
 	    !atomic_read(&fs->destager.failing))
 		return;
 	/* In vain before there is news of a group, maybe of the older one that is waited for. */
-	if (!st->news && atomic_read(&st->used))
+	if (!xchg(&st->news, false) && atomic_read(&st->used))
 		return;
-	st->news = false;
 	WRITE_ONCE(st->stalled, false);
 	queue_work(fs->destager.wq, &st->parked_work);
 }

@@ -78,6 +78,6 @@ rig_target fs0 "$RIG_MD" hold_ms 60000
 rig_trace_begin
 tap_check "$name: what is written is what is read, and below" large 0
 rig_trace_end
-tap_is "$RIG_RMW rmw, $RIG_RCW rcw, $(stat bypassed_bytes)" "0 rmw, 0 rcw, $LARGE" "$name: all of it passes, and nothing is read for it"
+tap_is "$RIG_RMW rmw, $RIG_RCW rcw, $(stat held_bytes)" "0 rmw, 0 rcw, $LARGE" "$name: none of it is copied, and nothing is read for it"
 rig_target_remove fs0
 tap_done

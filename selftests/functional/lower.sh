@@ -115,16 +115,16 @@ for ((i = 0; i < 16; i++)); do
 done
 put 1024 16
 tap_is "$(<"$stats/staged_bytes")" 4194304 "a part fails: all of the memory is in use"
-put 63 1 2>/dev/null &
-refused=$!
-until_true is parked 1
 writers=()
 # Of what is on its way, and of what is not.
 for i in 639 1040; do
 	put $i 1 &
 	writers+=($!)
-	until_true is parked $((1 + ${#writers[@]}))
+	until_true is parked ${#writers[@]}
 done
+put 63 1 2>/dev/null &
+refused=$!
+until_true is parked 3
 dmsetup load first --table "0 512 error"
 dmsetup suspend --noflush --nolockfs first
 dmsetup resume first
