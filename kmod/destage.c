@@ -11,7 +11,8 @@
  * 3. All that a flush waits for, in address order. 2 and 3 take turns with 1.
  *    While it is quiet (quiet.c) nothing else is.
  * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
- *    above the low water mark.
+ *    above the low water mark; at once if they are held only as the lower device takes them
+ *    in several bios.
  * 5. Stripes that are older than hold_ms; of partial ones one at a time also while there are
  *    always whole ones, and of either while there are always some of 1 to 3.
  * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
@@ -474,16 +475,19 @@ static bool joins(const struct fullstripe *fs, const struct stripe_group *group,
 	       is_whole(fs, other) && other->copied == group->copied;
 }
 
-/* Take the whole neighbours of the same cluster along, on one side. */
+/*
+ * Take the whole neighbours of the same cluster along, on one side. @nr: how many leave then. What
+ * needs a plug must not have to wait for rows: it would lose that.
+ */
 static void gather(struct destager *d, struct stripe_group *leader, struct rb_node *node,
-		   s64 direction)
+		   s64 direction, unsigned int *nr)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 	u64 cluster = cluster_stripes(fs);
 	struct stripe_group *last = leader;
 	bool pinned;
 
-	while (node) {
+	while (node && (fs->staging.bypass_stripes || *nr < d->inflight_max)) {
 		struct stripe_group *group = group_at(node);
 
 		node = direction < 0 ? rb_prev(node) : rb_next(node);
@@ -494,6 +498,7 @@ static void gather(struct destager *d, struct stripe_group *leader, struct rb_no
 		else
 			list_add_tail(&group->batch_link, &leader->batch);
 		last = group;
+		++*nr;
 	}
 }
 
@@ -514,6 +519,7 @@ static bool start(struct destager *d, struct stripe_group *group, bool alone)
 {
 	struct rb_node *prev = rb_prev(&group->node);
 	struct rb_node *next = rb_next(&group->node);
+	unsigned int nr = 1;
 	bool pinned;
 
 	if (awaits_fill(d, group) || !seal(d, group, false, &pinned))
@@ -522,8 +528,8 @@ static bool start(struct destager *d, struct stripe_group *group, bool alone)
 		return true;
 	list_add_tail(&group->batch_link, &group->batch);
 	if (!alone && is_whole(fullstripe_of(d), group)) {
-		gather(d, group, prev, -1);
-		gather(d, group, next, 1);
+		gather(d, group, prev, -1, &nr);
+		gather(d, group, next, 1, &nr);
 	}
 	start_batch(d, group);
 	return true;
@@ -705,6 +711,9 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
 		bool late = time_after_eq(d->now, late_at);
 
+		/* It has the place of any whole one, while those have some beside urgent ones. */
+		if (READ_ONCE(group->straight) && d->in_slot[SLOT_OTHERS])
+			continue;
 		if (!also_whole && is_whole(fullstripe_of(d), group) &&
 		    time_before(d->now, late_at + msecs_to_jiffies(LATE_MS)))
 			continue;
@@ -1158,8 +1167,7 @@ static void take_open(struct destager *d, struct stripe_group *group)
 		group->born = d->now;
 		tree_insert(d, group);
 		list_add_tail(&group->live, &d->live);
-		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND &&
-		    !(READ_ONCE(group->straight) && is_whole(fs, group)))
+		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
 			list_add_tail(&group->brief_link, &d->brief);
 	}
 	if (is_whole(fs, group) && list_empty(&group->full_link)) {

@@ -82,7 +82,7 @@ enum slot {
  * @pins: copies under way, in or out; pages stay while there are any.
  * @nr_dirty: staged sectors.
  * @copied: true: the data is in @pages and its writers were told so; false
- *	(writethrough, or near a flush): the data is in the bios of @held.
+ *	(writethrough, near a flush, or @straight): the data is in the bios of @held.
  * @fua: some of it must be on stable storage when it is written.
  * @urgent: somebody waits for it; write it without any hold.
  * @straight: it would bypass, were it not wider than the lower device takes in one bio;

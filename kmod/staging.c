@@ -10,7 +10,8 @@
  *
  * - A write that covers whole stripes, or is a part of one whose parts leave together,
  *   bypasses staging, but only where no group exists for the stripe, and it leaves a
- *   mark for as long as it is in flight.
+ *   mark for as long as it is in flight. If the lower device takes a stripe in several
+ *   bios only, the write is held instead, for the destager.
  * - A group is sealed for destage only when no older group, no bypass mark and no
  *   discard of its stripe is left. So what was accepted later is also written later.
  * - A read takes each sector from the open group, else from the older group, else
@@ -588,12 +589,15 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	/* Must not complete before it is on the lower device. */
 	bool through = fua || failing || closing;
 	bool behind = setting(fs, SETTING_MODE) == MODE_WRITEBEHIND;
-	/* Metadata and swap have who waits for them, whatever they say. */
+	/* In writebehind; metadata and swap have who waits for them, whatever they say. */
 	bool waited = bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_SWAP);
 	u32 sectors = bio_sectors(bio);
 	bool whole = io->whole || sectors == fs->geo.stripe_sectors;
-	/* In several bios below: of these the destager has no more under way than md has rows. */
-	bool straight = whole && !st->bypass_stripes && !failing && !closing;
+	/*
+	 * In several bios below: of these the destager has no more under way than md has rows.
+	 * Those that leave together are no more than that.
+	 */
+	bool straight = whole && !io->paced && !st->bypass_stripes && !failing && !closing;
 	/* Groups that are held are memory too, which is given back more slowly. */
 	bool copied = behind && !straight &&
 		      (waited || !quiet_is_near(fs) || staging_is_above_low_water(fs));
@@ -620,7 +624,8 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
 		goto wait;
 	/* Who is parked needs one, too, and has no other way. */
-	if (!group && (failing || !READ_ONCE(st->stalled)))
+	if (!group && (failing || !READ_ONCE(st->stalled) ||
+		       (straight && pool_available(&st->groups) > pool_limit(&st->groups) / 2)))
 		group = new_group(fs, stripe, copied);
 	if (!group) {
 		give_pages(fs, missing, &pages);
@@ -637,7 +642,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		 */
 		bool fsynced = (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC ||
 			       (bio->bi_opf & (REQ_SYNC | REQ_META)) == (REQ_SYNC | REQ_META);
-		bool urgent = fua || (!straight && (behind ? waited : fsynced));
+		bool urgent = fua || failing || (behind ? waited && !straight : fsynced);
 
 		group->straight |= straight;
 		io->kind = IO_HELD;
@@ -727,7 +732,7 @@ void staging_send_straight(struct fullstripe *fs)
 	queue_work(fs->destager.wq, &fs->staging.straight_work);
 }
 
-/* From .map: whole stripes leave at once, in several bios if the lower device takes no fewer. */
+/* From .map: whole stripes leave at once, those that could not be held in several bios. */
 static int pass(struct fullstripe *fs, struct bio *bio, bool in_pieces)
 {
 	fullstripe_remap(fs, bio);

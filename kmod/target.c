@@ -85,6 +85,7 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	io->kind = IO_PLAIN;
 	io->nr_bypass = 0;
 	io->whole = false;
+	io->paced = false;
 	io->rest = false;
 	io->charged = 0;
 	io->file = NULL;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Direct bios of 32 MiB, of pages of 2 MiB each: whole stripes in them pass uncopied, also beside what
-# is staged, and what is read is what was written. On a width of which 32 MiB are a multiple, from a
+# is staged, or are held if md takes them in two bios; and what is read is what was written. On a width of which 32 MiB are a multiple, from a
 # stripe's beginning and from its middle, and on one of which they are not.
 # debug: its kernel has no large pages
 . "${BASH_SOURCE[0]%/*}/common.sh"

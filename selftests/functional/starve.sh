@@ -53,7 +53,7 @@ put() {
 		oflag=direct conv=notrunc status=none
 }
 
-tap_plan 24
+tap_plan 25
 rig_load_module
 
 # A stripe has as many rows as may be in flight: one whole one is.
@@ -114,6 +114,9 @@ put r 131072
 flushes=$(stat flushes)
 sleep 1
 tap_is "$(stat flushes)" "$flushes" "$name: those who write send none"
+dd if=/dev/zero of=/dev/mapper/fs0 bs=2M count=1 seek=40 oflag=direct conv=notrunc status=none &
+whole=$!
+tap_check "$name: beside them a whole stripe is written" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$whole"
 dmsetup message fs0 0 flush &
 flush=$!
 tap_check "$name: it ends beside them" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$flush"
