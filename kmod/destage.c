@@ -677,7 +677,7 @@ static bool start_one_whole(struct destager *d, bool above_low_water)
 	list_for_each_entry(group, &d->full, full_link) {
 		if (!has_room(d, d->max))
 			return false;
-		if ((above_low_water || READ_ONCE(group->straight) ||
+		if ((above_low_water || READ_ONCE(group->wide) ||
 		     is_held_long(fs, group->whole_since) || cluster_is_whole(d, group)) &&
 		    start(d, group, false))
 			return true;
@@ -712,7 +712,7 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 		bool late = time_after_eq(d->now, late_at);
 
 		/* It has the place of any whole one, while those have some beside urgent ones. */
-		if (READ_ONCE(group->straight) && d->in_slot[SLOT_OTHERS])
+		if (READ_ONCE(group->wide) && d->in_slot[SLOT_OTHERS])
 			continue;
 		if (!also_whole && is_whole(fullstripe_of(d), group) &&
 		    time_before(d->now, late_at + msecs_to_jiffies(LATE_MS)))

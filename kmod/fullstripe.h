@@ -82,10 +82,10 @@ enum slot {
  * @pins: copies under way, in or out; pages stay while there are any.
  * @nr_dirty: staged sectors.
  * @copied: true: the data is in @pages and its writers were told so; false
- *	(writethrough, near a flush, or @straight): the data is in the bios of @held.
+ *	(writethrough, near a flush, or @wide): the data is in the bios of @held.
  * @fua: some of it must be on stable storage when it is written.
  * @urgent: somebody waits for it; write it without any hold.
- * @straight: it would bypass, were it not wider than the lower device takes in one bio;
+ * @wide: it would bypass, were it not wider than the lower device takes in one bio;
  *	write it when it is whole, whatever its neighbours are.
  * @recent: written to since the sweep last passed.
  * @held: bios to complete when the stripe is written (copied), or to write and
@@ -133,7 +133,7 @@ struct stripe_group {
 	bool copied;
 	bool fua;
 	bool urgent;
-	bool straight;
+	bool wide;
 	bool recent;
 	struct bio_list held;
 	unsigned long *dirty;
@@ -985,13 +985,13 @@ void staging_end_bypass(struct fullstripe *fs, int marks);
 void staging_end_io(struct fullstripe *fs, struct bio *bio);
 bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_idle,
 		  bool *pinned);
+void staging_has_news(struct fullstripe *fs);
 void staging_release(struct fullstripe *fs, struct stripe_group *group);
 bool staging_forget(struct fullstripe *fs, struct stripe_group *group);
 u64 staging_occupied_bytes(const struct fullstripe *fs, unsigned int leaving);
 bool staging_is_above_low_water(const struct fullstripe *fs);
 u64 staging_staged_bytes(const struct fullstripe *fs);
 u64 staging_memory_bytes(const struct fullstripe *fs);
-void staging_has_news(struct fullstripe *fs);
 void staging_unstall(struct fullstripe *fs);
 bool staging_is_empty(struct fullstripe *fs);
 

@@ -247,6 +247,17 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
 }
 
 /**
+ * staging_has_news() - parked writes may go on, or fail: a group was released, or failed.
+ * @fs: the target.
+ *
+ * Context: any.
+ */
+void staging_has_news(struct fullstripe *fs)
+{
+	WRITE_ONCE(fs->staging.news, true);
+}
+
+/**
  * staging_release() - give a group and its pages back.
  * @fs: the target.
  * @group: a group for which staging_forget() returned true.
@@ -275,7 +286,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	group->nr_dirty = 0;
 	group->fua = false;
 	group->urgent = false;
-	group->straight = false;
+	group->wide = false;
 	group->recent = false;
 	group->status = BLK_STS_OK;
 	group->known = false;
@@ -287,7 +298,7 @@ void staging_release(struct fullstripe *fs, struct stripe_group *group)
 	if (copied)
 		atomic_dec(&st->copied);
 	atomic_dec(&st->used);
-	WRITE_ONCE(st->news, true);
+	staging_has_news(fs);
 	wake_if_awaited(fs);
 }
 
@@ -436,7 +447,7 @@ static void park(struct fullstripe *fs, struct bio *bio)
 	bio_list_add(&st->parked, bio);
 	WRITE_ONCE(st->stalled, true);
 	/* What there was since it was looked for may have been given to others. */
-	WRITE_ONCE(st->news, true);
+	staging_has_news(fs);
 	spin_unlock_irqrestore(&st->parked_lock, flags);
 	destager_kick(fs);
 }
@@ -567,6 +578,15 @@ static void fill_pages(struct stripe_group *group, u32 first, u32 sectors, struc
 	}
 }
 
+/*
+ * Whether fsync(2) sends it, which waits for no neighbour. Direct I/O has REQ_SYNC too, with
+ * REQ_IDLE; and so have journals, but they say REQ_META.
+ */
+static bool is_fsynced(const struct bio *bio)
+{
+	return bio->bi_opf & REQ_SYNC && (!(bio->bi_opf & REQ_IDLE) || bio->bi_opf & REQ_META);
+}
+
 enum verdict {
 	VERDICT_TAKEN,		/* completed or held: no longer the caller's */
 	VERDICT_REMAP,		/* goes to the lower device, marked */
@@ -597,9 +617,9 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	 * In several bios below: of these the destager has no more under way than md has rows.
 	 * Those that leave together are no more than that.
 	 */
-	bool straight = whole && !io->paced && !st->bypass_stripes && !failing && !closing;
+	bool wide = whole && !io->paced && !st->bypass_stripes && !failing && !closing;
 	/* Groups that are held are memory too, which is given back more slowly. */
-	bool copied = behind && !straight &&
+	bool copied = behind && !wide &&
 		      (waited || !quiet_is_near(fs) || staging_is_above_low_water(fs));
 	struct stripe_group *group, *older;
 	unsigned int missing;
@@ -609,7 +629,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 
 	spin_lock_irqsave(&shard->lock, flags);
 	find_groups(fs, stripe, &group, &older);
-	if (!group && !older && !straight && (through || whole))
+	if (!group && !older && !wide && (through || whole))
 		goto bypass;
 
 	if (group)
@@ -625,7 +645,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		goto wait;
 	/* Who is parked needs one, too, and has no other way. */
 	if (!group && (failing || !READ_ONCE(st->stalled) ||
-		       (straight && pool_available(&st->groups) > pool_limit(&st->groups) / 2)))
+		       (wide && pool_available(&st->groups) > pool_limit(&st->groups) / 2)))
 		group = new_group(fs, stripe, copied);
 	if (!group) {
 		give_pages(fs, missing, &pages);
@@ -636,15 +656,9 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	group->fua |= fua;
 
 	if (!copied) {
-		/*
-		 * What fsync(2) sends waits for no neighbour. Direct I/O has REQ_IDLE too,
-		 * and so have journals, but they say REQ_META.
-		 */
-		bool fsynced = (bio->bi_opf & (REQ_SYNC | REQ_IDLE)) == REQ_SYNC ||
-			       (bio->bi_opf & (REQ_SYNC | REQ_META)) == (REQ_SYNC | REQ_META);
-		bool urgent = fua || failing || (behind ? waited && !straight : fsynced);
+		bool urgent = fua || failing || (behind ? waited && !wide : is_fsynced(bio));
 
-		group->straight |= straight;
+		group->wide |= wide;
 		io->kind = IO_HELD;
 		io->group = group;
 		insert_held(&group->held, bio);
@@ -732,17 +746,6 @@ void staging_send_straight(struct fullstripe *fs)
 	queue_work(fs->destager.wq, &fs->staging.straight_work);
 }
 
-/* From .map: whole stripes leave at once, those that could not be held in several bios. */
-static int pass(struct fullstripe *fs, struct bio *bio, bool in_pieces)
-{
-	fullstripe_remap(fs, bio);
-	if (!in_pieces)
-		return DM_MAPIO_REMAPPED;
-	add_straight(fs, bio);
-	staging_send_straight(fs);
-	return DM_MAPIO_SUBMITTED;
-}
-
 /**
  * staging_write() - take a write.
  * @fs: the target.
@@ -804,7 +807,8 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 			fullstripe_accept(bio, nr * width);
 			throttle_trim(fs, bio);
 			count(fs, COUNT_BYPASSED_BYTES, bio->bi_iter.bi_size);
-			return pass(fs, bio, false);
+			fullstripe_remap(fs, bio);
+			return DM_MAPIO_REMAPPED;
 		}
 	}
 
@@ -812,7 +816,13 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	throttle_trim(fs, bio);
 	switch (write_in_stripe(fs, bio, stripe, first)) {
 	case VERDICT_REMAP:
-		return pass(fs, bio, !most && in_stripe == width);
+		fullstripe_remap(fs, bio);
+		if (most || in_stripe < width)
+			return DM_MAPIO_REMAPPED;
+		/* It could not be held, and leaves in several bios. */
+		add_straight(fs, bio);
+		staging_send_straight(fs);
+		break;
 	case VERDICT_PARK:
 		park(fs, bio);
 		break;
@@ -913,17 +923,6 @@ static void parked_work(struct work_struct *work)
 	WRITE_ONCE(st->stalled, true);
 	spin_unlock_irq(&st->parked_lock);
 	destager_kick(fs);
-}
-
-/**
- * staging_has_news() - parked writes may go on, or fail: a group was released, or failed.
- * @fs: the target.
- *
- * Context: destager's work.
- */
-void staging_has_news(struct fullstripe *fs)
-{
-	WRITE_ONCE(fs->staging.news, true);
 }
 
 /**

@@ -25,8 +25,8 @@
 
 /*
  * Per CPU: what 100 000 events a second need in 0.4 s, of 48 bytes each (a few carry data besides,
- * as a split and a remap do). One buffer is given back only when all of it
- * was read, so it may be 0.3 s: three times CAPTURE_POLL_USEC.
+ * as a split and a remap do). One buffer is given back only when all of it was read, so it may be
+ * 0.3 s: three times CAPTURE_POLL_USEC.
  */
 #define BUFFER_BYTES	(512u << 10)
 #define BUFFERS		4
