@@ -28,6 +28,7 @@ top=${here%/*/*}
 bin=$top/build/selftests/crash
 # shellcheck source-path=SCRIPTDIR
 . "$here/../lib/tap.sh"
+. "$here/points.sh"
 
 die() {
 	echo "files.sh: $*" >&2
@@ -82,10 +83,7 @@ judge_point() {
 judge_ext4() {
 	local points point from=0 bad=0 log
 	journal=$out/$1.journal log_file=$out/$1.log
-	mapfile -t points < <("$bin/replay" points "$log_file" | awk -v max="$max" '
-		/ mark 0$/ { begun = 1 }
-		begun { point[n++] = $1 }
-		END { if (max > n) max = n; for (i = 1; i <= max; i++) print point[int((n - 1) * i / max)] }')
+	mapfile -t points < <(choose_points "$log_file" "$max")
 	((${#points[@]} > 1)) || return 2
 	[[ ! $long ]] || mapfile -t points < <({
 		printf '%s\n' "${points[@]}"

@@ -96,19 +96,19 @@ tap_check "the target can be removed" rig_target_remove fs0
 rig_teardown
 
 # One stripe is refused while the memory is full of others, which the device below has only to
-# finish: of stripe 0 in one device, of all others in another one.
+# finish: of stripe 0 in the device "slow", of all others in another one.
 rig_members 1 64 ram
 lower=${RIG_MEMBERS[0]}
-dmsetup create first --table "0 512 linear $lower 0"
+dmsetup create slow --table "0 512 linear $lower 0"
 dmsetup create others --table "0 $((64 * 2048 - 512)) linear $lower 512"
 dmsetup create low <<-TABLE
-	0 512 linear /dev/mapper/first 0
+	0 512 linear /dev/mapper/slow 0
 	512 $((64 * 2048 - 512)) linear /dev/mapper/others 0
 TABLE
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 1 seek_bytes 0 \
 	high_water_bytes 4194304 low_water_bytes 2097152 file_high_water_bytes 0
 stats=$(rig_sysfs fs0)/stats
-dmsetup suspend --nolockfs first
+dmsetup suspend --nolockfs slow
 dmsetup suspend --nolockfs others
 for ((i = 0; i < 16; i++)); do
 	put $((i * 64)) 63
@@ -125,9 +125,7 @@ done
 put 63 1 2>/dev/null &
 refused=$!
 until_true is parked 3
-dmsetup load first --table "0 512 error"
-dmsetup suspend --noflush --nolockfs first
-dmsetup resume first
+slow_table "0 512 error"
 until_true is failing_stripes 1
 tap_is $? 0 "a part fails: and one stripe is refused"
 tap_check "a part fails: who waits for that is told" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$refused"
@@ -144,9 +142,7 @@ tap_is "$failed" 0 "a part fails: writes to other stripes wait, and succeed"
 wait "$refused"
 tap_is $? 1 "a part fails: one to that stripe is an error"
 staged=$(sum /dev/mapper/fs0 64 1217)
-dmsetup load first --table "0 512 linear $lower 0"
-dmsetup suspend --noflush --nolockfs first
-dmsetup resume first
+slow_table "0 512 linear $lower 0"
 tap_check "a part fails: after the repair a flush succeeds" fsync
 tap_is "$(sum "$lower" 64 1217)" "$staged" "a part fails: and all is below"
 tap_check "a part fails: the target can be removed" rig_target_remove fs0

@@ -84,7 +84,7 @@ for preset in R5 R8; do
 done
 
 # A stripe wider than the 1 MiB that md takes in one bio: only a plug keeps it together, be it
-# written from memory or passed on.
+# copied or held.
 rig_members 5 64 ram
 rig_array 5 512
 rig_target fs0 "$RIG_MD" hold_ms 60000
