@@ -17,7 +17,11 @@ def select_of(row; case; device): map(select(.row == row and .case == case and .
 def of_one_module:
 	if map(.module // empty) | unique | length > 1
 	then error("these are measurements of more than one module: measure all of them again, without --more") else . end;
-def dates: map(.fio.timestamp // empty) | [min, max] | map(values | strftime("%F")) | unique | join(" to ");
+def its_module: map(.module // empty) | .[0];
+# When they were measured; otherwise where they do not say.
+def dates(otherwise):
+	map(.fio.timestamp // empty) | [min, max] | map(values | strftime("%F")) | unique
+	| if . == [] then otherwise else join(" to ") end;
 
 # Over the runs: f of the one divided by f of the other.
 def ratios(f; one; other):

@@ -53,14 +53,12 @@ parse_options() {
 }
 
 # begin_report NAME: nothing is left of an older one of $kernel; with --more, what it measured is.
-# Sets first, the number of the next run.
 begin_report() {
 	base=$top/build/bench/$1
 	mkdir -p "$top/build/bench"
 	[[ $more ]] || rm -f "$base.runs"
 	rm -f "$base.json"
 	touch "$base.runs"
-	first=$(jq -s 'map(.run // 0) | (max // 0) + 1' "$base.runs")
 }
 
 # measure WHAT COMMAND...: in a machine with $kernel, which adds what it finds to $base.runs: nothing

@@ -32,8 +32,8 @@ map(select(.peer)) as $peers
 | . as $all
 | {
 	kernel: $kernel,
-	date: (dates | if . == "" then $date else . end),
-	module: (map(.module // empty) | first // null),
+	date: dates($date),
+	module: its_module,
 	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),

@@ -102,8 +102,8 @@ def goals:
 of_one_module
 | {
 	kernel: $kernel,
-	date: (dates | if . == "" then $date else . end),
-	module: (map(.module // empty) | first // null),
+	date: dates($date),
+	module: its_module,
 	runs: (map(.run // empty) | unique | length),
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),
