@@ -28,11 +28,13 @@ tap_ok() {
 	echo "ok $((++tap_run)) $1"
 }
 
-# tap_not_ok NAME [TEXT]: TEXT says what was found instead.
+# tap_not_ok NAME [TEXT]: TEXT says what was found instead. With TAP_FIRST_FAILURE in the environment
+# the script ends here: who only asks whether it fails need not wait for all the rest to do so.
 tap_not_ok() {
 	echo "not ok $((++tap_run)) $1"
 	((++tap_failed))
 	[[ -z ${2-} ]] || tap_diag "$2"
+	[[ -z ${TAP_FIRST_FAILURE-} ]] || exit 1
 }
 
 # tap_skip NAME WHY
