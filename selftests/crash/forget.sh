@@ -13,7 +13,8 @@ usage() {
 
 	Cuts the power of an array's members in the test machine, under load, assembles it
 	anew and judges what is left; CASE is one of all, subset, torn, dropped and
-	swallowed (default: these). Needs the modules, built.
+	swallowed (default: these), through and eight (with --long these, too); 'freeze'
+	says what they are. Needs the modules, built.
 
 	  --kernel 6.1|6.12|debug
 	                     kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
@@ -57,7 +58,7 @@ while (($#)); do
 done
 : "${rounds:=$((${#long} ? 40 : 4))}"
 [[ $seed =~ ^[0-9]+$ && $rounds =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of rounds are numbers"
-((${#cases[@]})) || cases=(all subset torn dropped swallowed)
+((${#cases[@]})) || cases=(all subset torn ${long:+through eight} dropped swallowed)
 find_kernel "$kernel"
 
 log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1) ||
@@ -65,7 +66,7 @@ log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1
 arguments=()
 for case in "${cases[@]}"; do
 	case $case in
-	all|subset|torn|dropped)
+	all|subset|torn|through|eight|dropped)
 		arguments+=("$case") ;;
 	swallowed)
 		dir=$("$here/mutant" flush-not-sent "$kver") || die "the negative control cannot be built"
