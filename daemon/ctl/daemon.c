@@ -426,6 +426,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s': status, reload, mode or record", o->command);
 		else if (command->argument && !o->argument)
 			argp_error(state, "%s: %s", o->command, command->argument);
+		else if (strcmp(o->command, "mode") == 0 && strcmp(o->argument, "advise") != 0 &&
+			 strcmp(o->argument, "auto") != 0)
+			argp_error(state, "the mode '%s': must be advise or auto", o->argument);
 		else if (!command->argument && o->argument)
 			argp_error(state, "'%s' is one argument too many", o->argument);
 		else if (o->json && strcmp(o->command, "status") != 0)

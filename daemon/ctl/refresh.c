@@ -198,17 +198,10 @@ static int load(const struct refresh *rf, const char *params)
 /* Whether all was written; what was not would go with the old table. */
 static int check_written(const char *name)
 {
-	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_STATUS);
-	char *type = NULL, *params = NULL;
-	uint64_t start, length;
-	char state[32];
+	struct dm_state state;
+	int r = dm_read_state(name, &state);
 
-	if (!task || !dm_task_set_name(task, name) || !dm_task_no_flush(task) || !dm_task_run(task))
-		return -EIO;
-	dm_get_next_target(task, NULL, &start, &length, &type, &params);
-	if (!params || sscanf(params, "%*s %31s", state) != 1)
-		return -EBADMSG;
-	return strcmp(state, "ok") == 0 ? 0 : -EIO;
+	return r < 0 ? r : state.failing ? -EIO : 0;
 }
 
 /* Suspended, the device answers nobody: not whom it would have to bring from there either. */

@@ -25,15 +25,19 @@ DEFINE_CLEANUP(struct tuning *, tuning_free)
 struct options {
 	const char *name;
 	const char *state_folder;
+	bool force;
 	bool keep_layers;
 };
 
 enum {
-	OPTION_KEEP_LAYERS = 256,
+	OPTION_FORCE = 256,
+	OPTION_KEEP_LAYERS,
 	OPTION_STATE_DIR,
 };
 
 static const struct argp_option option_list[] = {
+	{ "force", OPTION_FORCE, NULL, 0,
+	  "Remove it even if it has data that cannot be written: that is lost", 0 },
 	{ "keep-layers", OPTION_KEEP_LAYERS, NULL, 0,
 	  "Leave the layers below as fullstripe set them", 0 },
 	{ "state-dir", OPTION_STATE_DIR, "DIR", 0,
@@ -46,6 +50,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
+	case OPTION_FORCE:
+		o->force = true;
+		return 0;
 	case OPTION_KEEP_LAYERS:
 		o->keep_layers = true;
 		return 0;
@@ -69,8 +76,46 @@ static const struct argp parser = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "NAME",
-	.doc = "Write out what the fullstripe device NAME holds and take it away. Its data is then on the device below, where it was from the beginning. The layers below get back what they were set to before fullstripe set them.",
+	.doc = "Write out what the fullstripe device NAME holds and take it away. Its data is then on the device below, where it was from the beginning. If not all can be written it stays. The layers below get back what they were set to before fullstripe set them.",
 };
+
+static int flush(const char *name)
+{
+	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_TARGET_MSG);
+
+	if (!task || !dm_task_set_name(task, name) || !dm_task_set_sector(task, 0) ||
+	    !dm_task_set_message(task, "flush"))
+		return -ENOMEM;
+	return dm_task_run(task) ? 0 : -(dm_task_get_errno(task) ?: EIO);
+}
+
+/*
+ * The kernel removes a device whatever it holds. Return: 0 if all is written, or a negative errno,
+ * which has been logged.
+ */
+static int write_out(const char *name)
+{
+	struct dm_state state;
+	int flushed = 0, r;
+
+	r = dm_read_state(name, &state);
+	/* One that is suspended takes no flush; it has written what it could. */
+	if (r == 0 && !state.suspended) {
+		flushed = flush(name);
+		r = dm_read_state(name, &state);
+	}
+	if (r < 0)
+		return log_errno(r, "%s was not removed: whether it holds anything cannot be read; --force removes it",
+				 name);
+	if (state.failing)
+		return log_errno(EIO,
+				 "%s was not removed: only memory has some of its data, as the device below does not take that; repair that one and send 'dmsetup message %s 0 retry', or lose the data with --force",
+				 name, name);
+	if (flushed < 0)
+		log_errno(flushed, "%s: all is written, but the device below did not take a flush",
+			  name);
+	return 0;
+}
 
 static int remove_device(const char *name)
 {
@@ -172,6 +217,9 @@ static int run(const struct options *o, const struct dm_table_line *line)
 	_cleanup_(tuning_freep) struct tuning *t = NULL;
 	int known = 0, r;
 
+	r = o->force ? 0 : write_out(o->name);
+	if (r < 0)
+		return r;
 	/* It tells which device it was. Whatever is wrong with that, the device goes. */
 	if (!o->keep_layers)
 		known = tuning_new(o->name, &t);

@@ -125,6 +125,36 @@ int dm_read_table_of(const char *name, struct dm_table_line *ret)
 	return r;
 }
 
+/**
+ * dm_read_state() - whether a fullstripe device is suspended, and whether it is failing
+ * @dm_name: its device-mapper name
+ * @ret: both
+ *
+ * Nothing is written for it, and a suspended device answers, too.
+ *
+ * Return: 0, -EBADMSG if that is no fullstripe device, or another negative errno.
+ */
+int dm_read_state(const char *dm_name, struct dm_state *ret)
+{
+	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_STATUS);
+	char *type = NULL, *params = NULL;
+	uint64_t start, length;
+	struct dm_info info;
+	char state[32];
+
+	if (!task || !dm_task_set_name(task, dm_name) || !dm_task_no_flush(task))
+		return -ENOMEM;
+	if (!dm_task_run(task))
+		return -(dm_task_get_errno(task) ?: EIO);
+	dm_get_next_target(task, NULL, &start, &length, &type, &params);
+	if (!dm_task_get_info(task, &info) || !type || strcmp(type, TARGET_TYPE) != 0 ||
+	    sscanf(params, "%*s %31s", state) != 1)
+		return -EBADMSG;
+	ret->suspended = info.suspended;
+	ret->failing = strcmp(state, "ok") != 0;
+	return 0;
+}
+
 /* As udev names them in /dev/disk/by-id. */
 static int read_id(const char *name, const char *dm_name, char ret[static STATE_DEVICE])
 {

@@ -3,6 +3,7 @@
 #ifndef FULLSTRIPE_TARGET_H
 #define FULLSTRIPE_TARGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/dm_table.h"
@@ -45,9 +46,19 @@ struct target {
 	char instance[STATE_INSTANCE];
 };
 
+/**
+ * struct dm_state - what device-mapper says of a fullstripe device
+ * @suspended: whether it is
+ * @failing: whether it has data that it could not write to the device below
+ */
+struct dm_state {
+	bool suspended, failing;
+};
+
 int block_device_find(const char *text, struct block_device *ret);
 int dm_read_table(const char *dm_name, struct dm_table_line *ret);
 int dm_read_table_of(const char *name, struct dm_table_line *ret);
+int dm_read_state(const char *dm_name, struct dm_state *ret);
 int target_find(const struct block_device *device, struct target *ret);
 int target_read_instance(const char *name, char ret[static STATE_INSTANCE]);
 int target_read_settings(const struct target *target, struct rule_settings *ret);

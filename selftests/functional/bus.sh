@@ -177,7 +177,7 @@ has_written() {
 	((stat[4] >= $1))
 }
 
-tap_plan 49
+tap_plan 50
 rig_load_module
 rig_preset R5 ram
 # A name that cannot stand in a path as it is.
@@ -236,6 +236,8 @@ configure advise
 tap_is "$("$CTL" daemon reload 2>&1; mode)" 's "advise"' "a reload returns to the configuration"
 tap_is "$("$CTL" daemon mode auto 2>&1; mode)" 's "auto"' "root may set the mode"
 "$CTL" daemon mode advise
+said=$("$CTL" daemon mode foo 2>&1)
+tap_is "$? ${said%%$'\n'*}" "2 fullstripectl daemon: the mode 'foo': must be advise or auto" "which is one of two"
 
 # For so long that all of this is while it lasts.
 configure advise 10
