@@ -10,6 +10,7 @@ shown_top=$(realpath "${BASH_SOURCE[0]%/*}/../..")
 shown_exempt=(
 	'systemctl *|it needs a systemd: crash/systemd.sh boots one with the units of fullstripetab'
 	'journalctl *|it needs a journal'
+	'udevadm *|it needs udev: functional/udev.sh'
 	'apt *|it changes the machine: packaging/deb.sh builds the packages and installs them'
 	'busctl *|it needs a bus: functional/bus.sh'
 	'fullstripectl daemon *|it needs the daemon and a bus: functional/bus.sh'
