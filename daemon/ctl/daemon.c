@@ -9,6 +9,7 @@
 #include <systemd/sd-bus.h>
 
 #include "ctl.h"
+#include "lib/config.h"
 #include "lib/exit_codes.h"
 #include "lib/macros.h"
 #include "lib/render.h"
@@ -381,16 +382,28 @@ static int record(sd_bus *bus, const struct options *o)
 	return EXIT_FAILED;
 }
 
-/* What can be done; @argument asks for what it takes. */
+/* As the daemon will see it. */
+static int check_mode(const char *mode, char why[static CONFIG_WHY])
+{
+	struct config config = { 0 };
+
+	return config_set(&config, "fullstriped", "mode", mode, why);
+}
+
+/*
+ * What can be done; @argument asks for what it takes, and @check, if there is one, tells why that
+ * cannot be.
+ */
 static const struct command {
 	const char *name;
 	const char *argument;
+	int (*check)(const char *argument, char why[static CONFIG_WHY]);
 	int (*run)(sd_bus *bus, const struct options *o);
 } commands[] = {
-	{ "status", NULL, status },
-	{ "reload", NULL, reload },
-	{ "mode", "advise or auto?", set_mode },
-	{ "record", "which device? See fullstripectl daemon status", record },
+	{ "status", NULL, NULL, status },
+	{ "reload", NULL, NULL, reload },
+	{ "mode", "advise or auto?", check_mode, set_mode },
+	{ "record", "which device? See fullstripectl daemon status", NULL, record },
 };
 
 static const struct command *find_command(const char *name)
@@ -405,6 +418,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	const struct command *command;
+	char why[CONFIG_WHY];
 
 	switch (key) {
 	case OPTION_JSON:
@@ -426,9 +440,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s': status, reload, mode or record", o->command);
 		else if (command->argument && !o->argument)
 			argp_error(state, "%s: %s", o->command, command->argument);
-		else if (strcmp(o->command, "mode") == 0 && strcmp(o->argument, "advise") != 0 &&
-			 strcmp(o->argument, "auto") != 0)
-			argp_error(state, "the mode '%s': must be advise or auto", o->argument);
+		else if (command->check && command->check(o->argument, why) < 0)
+			argp_error(state, "the %s", why);
 		else if (!command->argument && o->argument)
 			argp_error(state, "'%s' is one argument too many", o->argument);
 		else if (o->json && strcmp(o->command, "status") != 0)

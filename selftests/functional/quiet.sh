@@ -155,22 +155,6 @@ wait "$job"
 rig_target_remove fs0
 rig_teardown
 
-# Only one stripe of this size is in flight at a time, and a flush waits for that.
-slow_lower
-dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 6 chunk_bytes 524288 data_members 4 hold_ms 3600000"
-stage
-hung_flush
-until_true is_under_way 1
-tap_is $? 0 "as much is in flight as may be"
-xfs_io -c "pwrite -q 8m 4k" -c "sync_range -w 8m 4k" /dev/mapper/fs0 &
-job=$!
-until_true is_under_way 2 && is held_bytes 4096
-tap_is $? 0 "a page that is written back gets its turn"
-dmsetup resume slow
-wait "$hung" "$job"
-rig_target_remove fs0
-rig_teardown
-
 # What it is quiet for are whole stripes themselves, and there is always one under way.
 rig_preset R5 spindle
 rig_target fs0 "$RIG_MD"
@@ -347,6 +331,20 @@ until_true is_under_way 6
 tap_is $? 0 "what it is quiet for takes no place of what stands back"
 dmsetup resume slow
 wait "${pids[@]}"
+rig_target_remove fs0
+
+# Only one stripe of this size is in flight at a time, and a flush waits for that.
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 6 chunk_bytes 524288 data_members 4 hold_ms 3600000"
+stage
+hung_flush
+until_true is_under_way 1
+tap_is $? 0 "as much is in flight as may be"
+xfs_io -c "pwrite -q 8m 4k" -c "sync_range -w 8m 4k" /dev/mapper/fs0 &
+job=$!
+until_true is_under_way 2 && is held_bytes 4096
+tap_is $? 0 "a page that is written back gets its turn"
+dmsetup resume slow
+wait "$hung" "$job"
 rig_target_remove fs0
 
 # What is held for a moment and what a flush waits for, more than can be in flight: 12 stripes, and one.

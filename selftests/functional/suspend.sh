@@ -79,9 +79,9 @@ rig_preset R5 ram
 rig_target fs0 "$RIG_MD" hold_ms 3600000 high_water_bytes 2097152
 table=$(dmsetup table fs0)
 
-# swaps OPS BYTES TABLE...: suspends, and suspends with the next of these tables, beside a load of so many
+# swap_tables OPS BYTES TABLE...: suspends, and suspends with the next of these tables, beside a load of so many
 # operations on so many bytes; in the long form as many as the load has to be for a thousand of them.
-swaps() {
+swap_tables() {
 	local ops=$1 size=$2 tables=("${@:3}") least=3 stress swaps=0 refused=0
 	[[ ! ${LONG-} ]] || ops=1000000000 least=1000
 	"$STRESS" --ops "$ops" --size "$size" --lower "$RIG_MD" /dev/mapper/fs0 &
@@ -102,7 +102,7 @@ swaps() {
 	tap_check "remove after that" rig_target_remove fs0
 }
 
-swaps 20000 "$(blockdev --getsize64 /dev/mapper/fs0)" "$table"
+swap_tables 20000 "$(blockdev --getsize64 /dev/mapper/fs0)" "$table"
 
 # The last stripe is whole with one table and not with the other: what is written to it is staged, or passes.
 dd if=/dev/zero of="$RIG_MD" bs=1M count=2 oflag=direct conv=notrunc status=none
@@ -110,5 +110,5 @@ rig_target fs0 "$RIG_MD" hold_ms 3600000 high_water_bytes 2097152
 table=$(dmsetup table fs0)
 table=${table#0 * }
 half=$((RIG_W / 1024))
-swaps 4000 $((7 * half * 512)) "0 $((7 * half)) $table" "0 $((8 * half)) $table"
+swap_tables 4000 $((7 * half * 512)) "0 $((7 * half)) $table" "0 $((8 * half)) $table"
 tap_done

@@ -8,7 +8,7 @@ shown_top=$(realpath "${BASH_SOURCE[0]%/*}/../..")
 # What is run neither by functional/docs.sh nor by the tests of what builds the tree: as
 # patterns, and why. Each must fit a command.
 shown_exempt=(
-	'systemctl *|it needs a systemd: crash/systemd.sh boots one with the units of fullstripetab'
+	'systemctl *|it needs a systemd: crash/life.sh boots one with the units of fullstripetab'
 	'journalctl *|it needs a journal'
 	'udevadm *|it needs udev: functional/udev.sh'
 	'apt *|it changes the machine: packaging/deb.sh builds the packages and installs them'
