@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 37
+tap_plan 39
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -127,6 +127,18 @@ tap_is "$SEEN" "create.sh list.sh list.sh list.sh rig.sh " "and what was done is
 dying 3
 tap_is "$STATUS, $LAST, $(grep -c '^#   .*: the emulator failed, see ' <<<"$OUTPUT")" "1, 3 passed, 3 failed, 0 skipped, 1" \
 	"at the third time it is told"
+
+# A kernel that no machine boots.
+kernel=$dir/kernel
+mkdir -p "$kernel/boot" "$kernel/lib/modules/6.12.0"
+echo nothing >"$kernel/boot/vmlinuz"
+printf 'kernel/%s.ko\n' virtio_pci virtio_console 9pnet_virtio 9p overlay >"$kernel/lib/modules/6.12.0/modules.builtin"
+touch "$kernel/lib/modules/6.12.0/modules."{order,builtin.modinfo}
+depmod -b "$kernel" 6.12.0
+OUTPUT=$("$here/../run" --log "$dir/log" --kernel "$kernel" create.sh 2>&1)
+tap_is "$?, $(grep -c 'ended before the command was run' <<<"$OUTPUT")" "1, 2" "a machine that does not boot is started three times"
+grep -q '^#   functional/kernel: .*: the machine ended without a result' <<<"$OUTPUT"
+tap_is $? 0 "and what it said of its end is among what failed"
 
 # on [OPTION]... TEST...: tests in that machine; sets the same, in any order.
 on() {
