@@ -643,7 +643,8 @@ static void sweep_pressing(struct destager *d)
 	unsigned int before = d->inflight;
 	unsigned long pause = msecs_to_jiffies(PRESS_PAUSE_MS);
 
-	if (time_before(d->now, d->in_vain + pause)) {
+	/* As time_before(), but right however long ago it was. */
+	if (time_in_range_open(d->now, d->in_vain, d->in_vain + pause)) {
 		d->again = min(d->again, pause);
 		return;
 	}
@@ -704,9 +705,13 @@ static unsigned long brief_end(const struct destager *d, const struct stripe_gro
  */
 static bool start_one_brief(struct destager *d, bool also_whole)
 {
-	bool near = quiet_is_near(fullstripe_of(d));
+	struct fullstripe *fs = fullstripe_of(d);
+	bool near = quiet_is_near(fs);
 	struct stripe_group *group;
 
+	/* What writethrough holds is held for hold_ms. */
+	if (setting(fs, SETTING_MODE) != MODE_WRITEBEHIND)
+		return false;
 	list_for_each_entry(group, &d->brief, brief_link) {
 		unsigned long late_at = group->born + msecs_to_jiffies(LATE_MS);
 		bool late = time_after_eq(d->now, late_at);
@@ -714,7 +719,7 @@ static bool start_one_brief(struct destager *d, bool also_whole)
 		/* It has the place of any whole one, while those have some beside urgent ones. */
 		if (READ_ONCE(group->wide) && d->in_slot[SLOT_OTHERS])
 			continue;
-		if (!also_whole && is_whole(fullstripe_of(d), group) &&
+		if (!also_whole && is_whole(fs, group) &&
 		    time_before(d->now, late_at + msecs_to_jiffies(LATE_MS)))
 			continue;
 		if (time_before(d->now, brief_end(d, group))) {
@@ -1167,7 +1172,7 @@ static void take_open(struct destager *d, struct stripe_group *group)
 		group->born = d->now;
 		tree_insert(d, group);
 		list_add_tail(&group->live, &d->live);
-		if (!group->copied && setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
+		if (!group->copied)
 			list_add_tail(&group->brief_link, &d->brief);
 	}
 	if (is_whole(fs, group) && list_empty(&group->full_link)) {

@@ -109,7 +109,7 @@ enum slot {
  * @live: in the list of groups, oldest first; or in a list of failed ones.
  * @full_link: in the list of whole open groups.
  * @urgent_link: in the list of urgent open groups.
- * @brief_link: in the list of open groups that are held for a moment only.
+ * @brief_link: in the list of open groups that are not copied.
  * @batch: list of groups that leave together; headed by the leader.
  * @batch_link: in the leader's @batch.
  * @work: writes the leader's batch.
@@ -678,7 +678,8 @@ enum destager_settled {
  * @live: all groups but failed ones, oldest first.
  * @full: whole open groups, by the time they became so.
  * @urgent: open groups that somebody waits for.
- * @brief: open groups that were not copied as a flush is near, oldest first.
+ * @brief: open groups that are not copied, oldest first: in writebehind a flush is near, and they
+ *	are held for a moment only.
  * @quiet: jiffies when it was last quiet.
  * @failed: groups that failed and are not being tried again now.
  * @retrying: those that are as soon as there is room.

@@ -190,8 +190,10 @@ static void free_clusters(struct list_head *clusters)
 {
 	struct read_cluster *cluster, *next;
 
-	list_for_each_entry_safe(cluster, next, clusters, link)
+	list_for_each_entry_safe(cluster, next, clusters, link) {
 		free_cluster(cluster);
+		cond_resched();
+	}
 }
 
 static void cluster_work(struct work_struct *work);

@@ -171,7 +171,8 @@ static unsigned long groups_wanted(const struct geometry *geo, unsigned long nr_
 int staging_resize(struct fullstripe *fs, u64 high_water_bytes)
 {
 	struct staging *st = &fs->staging;
-	unsigned long nr_pages = high_water_bytes >> PAGE_SHIFT;
+	/* A page may be more than the mark. */
+	unsigned long nr_pages = max_t(u64, high_water_bytes >> PAGE_SHIFT, 1);
 	unsigned long nr_groups = groups_wanted(&fs->geo, nr_pages);
 	unsigned long more_pages = nr_pages - min(nr_pages, pool_limit(&st->pages));
 	unsigned long more_groups = nr_groups - min(nr_groups, pool_limit(&st->groups));

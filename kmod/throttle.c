@@ -313,7 +313,8 @@ static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes
 		atomic64_sub(bytes, &t->paced_bytes);
 	/* Who parks a bio looks at these afterwards; and the last of those that end sees all. */
 	smp_mb__after_atomic();
-	if (atomic_read(&t->nr_waiting) && atomic64_read(&t->whole_bytes) <= whole_max(fs) / 2 &&
+	/* As soon as there is one place: who has just ended may be back for it before there are two. */
+	if (atomic_read(&t->nr_waiting) && atomic64_read(&t->whole_bytes) < whole_max(fs) &&
 	    atomic64_read(&t->paced_bytes) <= paced_max(fs) / 2)
 		throttle_wake(fs);
 }

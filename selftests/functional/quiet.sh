@@ -81,7 +81,7 @@ tracing() {
 	rig_set "$RIG_TRACING/events/fullstripe/enable" "$1"
 }
 
-tap_plan 40
+tap_plan 42
 rig_load_module
 rig_preset R5 spindle
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -150,6 +150,9 @@ job=$!
 until_true is held_bytes 4096
 sleep 0.5
 tap_is "$(stat partial_stripes)" 0 "writethrough: it is held for hold_ms"
+dmsetup message fs0 0 set mode writebehind
+until_true is partial_stripes 1
+tap_is $? 0 "writebehind from now on: no longer"
 dmsetup message fs0 0 flush
 wait "$job"
 rig_target_remove fs0
@@ -291,6 +294,39 @@ rig_set "$RIG_TRACING/events/fullstripe/enable" 0
 tap_is "$(grep 'fullstripe_unpark: ' "$RIG_TRACING/trace" | head -n 1 | grep -c " $((33 << 11)) ")" 1 "and it goes on first"
 tap_is "$(stat held_files) $(stat dirty_files)" "0 0" "nothing is left"
 rig_target_remove fs0
+
+# One more writes whole stripes than may be in flight, while a flush is under way that takes long. Each comes
+# again as soon as he can.
+modprobe dm-delay
+split=$((50 << 11))
+slow_table "0 $split delay $lower 0 0 $lower 0 20
+$split $((sectors - split)) delay $lower $split 0 $lower $split 3000"
+dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 6 chunk_bytes 65536 data_members 4 hold_ms 3600000"
+stage
+written=$(python3 -c '
+import mmap, os, threading, time
+fd = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
+data = mmap.mmap(-1, 262144)
+flush = threading.Thread(target=os.fsync, args=(fd,))
+flush.start()
+# It is quiet for 200 ms at most.
+time.sleep(0.3)
+end = time.monotonic() + 1.5
+for writer in range(5):
+    if not os.fork():
+        n = 0
+        while time.monotonic() < end:
+            os.pwritev(fd, [data], writer << 18)
+            n += 1
+        os._exit(n)
+print(*sorted(os.waitstatus_to_exitcode(os.wait()[1]) for writer in range(5)))
+print(int(flush.is_alive()))')
+tap_diag "$written"
+read -r least _ _ _ most under_way <<<"${written//$'\n'/ }"
+((under_way && least * 2 >= most))
+tap_is $? 0 "each of five has his turn"
+rig_target_remove fs0
+slow_table "0 $sectors linear $lower 0"
 
 # A process has as much staged as it may, in partial stripes that somebody has to ask for. What it writes with FUA
 # waits for them, and they must not stand back for it: that would be for 200 ms.
