@@ -305,6 +305,7 @@ static void begin_whole(struct fullstripe *fs, const struct fullstripe_io *io)
 static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes)
 {
 	struct throttle *t = &fs->throttle;
+	u64 max;
 
 	if (!io->whole)
 		return;
@@ -313,8 +314,12 @@ static void end_whole(struct fullstripe *fs, struct fullstripe_io *io, u32 bytes
 		atomic64_sub(bytes, &t->paced_bytes);
 	/* Who parks a bio looks at these afterwards; and the last of those that end sees all. */
 	smp_mb__after_atomic();
-	/* As soon as there is one place: who has just ended may be back for it before there are two. */
-	if (atomic_read(&t->nr_waiting) && atomic64_read(&t->whole_bytes) < whole_max(fs) &&
+	/*
+	 * What leaves together does so when half are written. Others go on as soon as there is a
+	 * place: whose stripe has just ended may be back for it before there are two.
+	 */
+	max = io->paced ? whole_max(fs) / 2 + 1 : whole_max(fs);
+	if (atomic_read(&t->nr_waiting) && atomic64_read(&t->whole_bytes) < max &&
 	    atomic64_read(&t->paced_bytes) <= paced_max(fs) / 2)
 		throttle_wake(fs);
 }

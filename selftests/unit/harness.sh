@@ -128,17 +128,29 @@ dying 3
 tap_is "$STATUS, $LAST, $(grep -c '^#   .*: the emulator failed, see ' <<<"$OUTPUT")" "1, 3 passed, 3 failed, 0 skipped, 1" \
 	"at the third time it is told"
 
-# A kernel that no machine boots.
-kernel=$dir/kernel
-mkdir -p "$kernel/boot" "$kernel/lib/modules/6.12.0"
-echo nothing >"$kernel/boot/vmlinuz"
-printf 'kernel/%s.ko\n' virtio_pci virtio_console 9pnet_virtio 9p overlay >"$kernel/lib/modules/6.12.0/modules.builtin"
-touch "$kernel/lib/modules/6.12.0/modules."{order,builtin.modinfo}
-depmod -b "$kernel" 6.12.0
-OUTPUT=$("$here/../run" --log "$dir/log" --kernel "$kernel" create.sh 2>&1)
-tap_is "$?, $(grep -c 'ended before the command was run' <<<"$OUTPUT")" "1, 2" "a machine that does not boot is started three times"
-grep -q '^#   functional/kernel: .*: the machine ended without a result' <<<"$OUTPUT"
-tap_is $? 0 "and what it said of its end is among what failed"
+# A kernel that no machine boots. Nothing else here needs the emulator.
+not_booting() {
+	local kernel=$dir/kernel name why
+	local names=("a machine that does not boot is started three times" "and what it said of its end is among what failed")
+
+	for why in qemu-system-x86_64 busybox cpio; do
+		type -P "$why" >/dev/null && continue
+		for name in "${names[@]}"; do
+			tap_skip "$name" "there is no $why: selftests/setup installs it"
+		done
+		return
+	done
+	mkdir -p "$kernel/boot" "$kernel/lib/modules/6.12.0"
+	echo nothing >"$kernel/boot/vmlinuz"
+	printf 'kernel/%s.ko\n' virtio_pci virtio_console 9pnet_virtio 9p overlay >"$kernel/lib/modules/6.12.0/modules.builtin"
+	touch "$kernel/lib/modules/6.12.0/modules."{order,builtin.modinfo}
+	/sbin/depmod -b "$kernel" 6.12.0
+	OUTPUT=$("$here/../run" --log "$dir/log" --kernel "$kernel" create.sh 2>&1)
+	tap_is "$?, $(grep -c 'ended before the command was run' <<<"$OUTPUT")" "1, 2" "${names[0]}"
+	grep -q "^#   functional/kernel: .*: the machine ended without a result (QEMU's exit status 1)\$" <<<"$OUTPUT"
+	tap_is $? 0 "${names[1]}"
+}
+not_booting
 
 # on [OPTION]... TEST...: tests in that machine; sets the same, in any order.
 on() {
