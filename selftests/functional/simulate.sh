@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
+# once: 6.1 what is simulated is the module, which does the same on both
 # What "fullstripectl simulate" makes of a recording is what the module made of the workload
 # that was recorded, within a tenth: stripes, and rows that md read before it wrote them.
 . "${BASH_SOURCE[0]%/*}/common.sh"
