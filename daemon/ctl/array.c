@@ -65,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->array.members = option_number("members", arg, 0, COUNT_MAX, state);
 		return 0;
 	case OPTION_COPIES:
-		o->array.copies = option_number("copies", arg, 0, COUNT_MAX, state);
+		o->array.copies = option_number("copies", arg, 1, COUNT_MAX, state);
 		return 0;
 	case OPTION_CHUNK:
 		o->array.chunk_bytes = option_size("chunk", arg, state);
@@ -124,6 +124,21 @@ void array_options_init(struct array_options *o)
 	};
 }
 
+/* Which of the numbers there can be no array with, and what it may be. */
+static void say_impossible(const struct rule_array *array)
+{
+	unsigned int least = rule_least_members(array);
+
+	if (least == 0)
+		log_warning("--level %d: 0, 1, 4, 5, 6 and 10 are known here", array->level);
+	else if (array->members < least)
+		log_warning("--members %u: RAID%d has %u at least",
+			    array->members, array->level, least);
+	else
+		log_warning("--chunk %llu: must be a multiple of 4096, and %u of them no more than 16 EiB",
+			    (unsigned long long)array->chunk_bytes, array->members);
+}
+
 /**
  * array_stripe_bytes() - the stripe width of an array that was named
  * @o: what was said of it
@@ -139,10 +154,10 @@ int array_stripe_bytes(const struct array_options *o, uint64_t *ret, struct rule
 
 	if (o->array.level != RULE_LEVEL_NONE)
 		r = rule_stripe_bytes(&o->array, &stripe, sum);
-	if (r < 0)
-		return log_errno(r, "RAID%d of %u members with chunks of %llu bytes cannot be; a chunk is a multiple of 4096",
-				 o->array.level, o->array.members,
-				 (unsigned long long)o->array.chunk_bytes);
+	if (r < 0) {
+		say_impossible(&o->array);
+		return r;
+	}
 	*ret = stripe;
 	return 0;
 }

@@ -23,6 +23,9 @@
 #include "src/target.h"
 #include "src/topology.h"
 
+/* The name also ends the UUID, which has as much room. */
+#define NAME_MAX_LENGTH	(DM_NAME_LEN - 1 - strlen(TARGET_UUID_PREFIX))
+
 DEFINE_CLEANUP(struct dm_task *, dm_task_destroy)
 
 struct options {
@@ -93,9 +96,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (state->arg_num < 2)
 			argp_error(state, "a NAME for the new device and the DEV to put it on");
-		if (strlen(o->name) >= DM_NAME_LEN - strlen(TARGET_UUID_PREFIX) ||
-		    strchr(o->name, '/') || !o->name[0])
-			argp_error(state, "'%s' is no name for a device", o->name);
+		if (strlen(o->name) > NAME_MAX_LENGTH || strchr(o->name, '/') || !o->name[0])
+			argp_error(state, "'%s' is no name for a device: 1 to %zu characters, none of them '/'",
+				   o->name, NAME_MAX_LENGTH);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -210,6 +213,20 @@ static int complete_geometry(struct options *o, const struct block_device *devic
 	return 0;
 }
 
+/* libdevmapper does not hand on why a device was not created. */
+static int check_name(const struct options *o)
+{
+	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_INFO);
+	struct dm_info info;
+
+	/* Without any answer creating fails, too, and says why. */
+	if (!task || !dm_task_set_name(task, o->name) || !dm_task_run(task) ||
+	    !dm_task_get_info(task, &info) || !info.exists)
+		return 0;
+	log_warning("/dev/mapper/%s exists already: give the new device another name", o->name);
+	return -EEXIST;
+}
+
 static int create(const struct options *o, uint64_t sectors, const char *params)
 {
 	_cleanup_(dm_task_destroyp) struct dm_task *task = dm_task_create(DM_DEVICE_CREATE);
@@ -253,7 +270,7 @@ int verb_create(int argc, char **argv)
 		printf("0 %llu " TARGET_TYPE " %s\n", (unsigned long long)sectors, params);
 		return EXIT_DONE;
 	}
-	if (check_use(&o, &device) < 0)
+	if (check_name(&o) < 0 || check_use(&o, &device) < 0)
 		return EXIT_FAILED;
 	return create(&o, sectors, params) < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -205,24 +205,38 @@ static int check_written(const char *name)
 }
 
 /* Suspended, the device answers nobody: not whom it would have to bring from there either. */
-static int swap_tables(const char *name)
+static int swap_tables(const struct refresh *rf)
 {
+	const char *name = rf->t->target.dm_name;
+	int suspended, written = 0, resumed;
 	sigset_t all, before;
-	int r, resumed;
 
-	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
-		return -errno;
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0) {
+		resumed = -errno;
+		step(name, DM_DEVICE_CLEAR);
+		return log_errno(resumed, "%s goes on with its old table, as the memory of fullstripectl cannot be locked",
+				 name);
+	}
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	r = step(name, DM_DEVICE_SUSPEND);
-	if (r == 0)
-		r = check_written(name);
-	if (r < 0)
+	suspended = step(name, DM_DEVICE_SUSPEND);
+	if (suspended == 0)
+		written = check_written(name);
+	if (suspended < 0 || written < 0)
 		step(name, DM_DEVICE_CLEAR);
 	resumed = step(name, DM_DEVICE_RESUME);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	munlockall();
-	return r < 0 ? r : resumed;
+	if (resumed < 0)
+		return log_errno(resumed, "%s stays suspended; dmsetup resume %s tries it again",
+				 name, name);
+	if (suspended < 0)
+		return log_errno(suspended, "%s goes on with its old table, as it cannot be suspended",
+				 name);
+	if (written < 0)
+		return log_errno(written, "%s goes on with its old table, as not everything could be written to %s",
+				 name, rf->t->target.lower);
+	return 0;
 }
 
 /*
@@ -263,10 +277,9 @@ static int replace_table(const struct refresh *rf)
 	if (r < 0)
 		return log_errno(r, "%s does not take the table '0 %llu " TARGET_TYPE " %s'; the kernel's log says why",
 				 name, (unsigned long long)(rf->new[SIZE] / SECTOR), params);
-	r = swap_tables(name);
+	r = swap_tables(rf);
 	if (r < 0)
-		return log_errno(r, "%s goes on with its old table, as not everything could be written to %s",
-				 name, rf->t->target.lower);
+		return r;
 	return keep_read_ahead(rf, read_ahead);
 }
 

@@ -70,6 +70,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->has_bandwidth)
 			argp_error(state, "--bandwidth is missing");
+		if (o->array.has_start && o->array.array.level == RULE_LEVEL_NONE)
+			argp_error(state, "--start needs --level");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

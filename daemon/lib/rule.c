@@ -55,6 +55,30 @@ unsigned int rule_parity_members(int level)
 }
 
 /**
+ * rule_least_members() - members that an array of a level has at least
+ * @array: the array's level and copies
+ *
+ * Return: 1 or more; 0 if there is no such level, or it would have no copies.
+ */
+unsigned int rule_least_members(const struct rule_array *array)
+{
+	switch (array->level) {
+	case 0:
+	case 1:
+		return 1;
+	case 4:
+	case 5:
+		return 2;
+	case 6:
+		return 4;
+	case 10:
+		return array->copies;
+	default:
+		return 0;
+	}
+}
+
+/**
  * rule_data_members() - members whose chunks make up one stripe's data
  * @array: the array's level, members and copies
  * @ret: how many; 0 if the level has no stripes
@@ -63,38 +87,21 @@ unsigned int rule_parity_members(int level)
  */
 int rule_data_members(const struct rule_array *array, unsigned int *ret)
 {
-	unsigned int n = array->members;
+	unsigned int n = array->members, least = rule_least_members(array);
 
+	if (least == 0 || n < least)
+		return -EINVAL;
 	switch (array->level) {
-	case 0:
-		if (n < 1)
-			return -EINVAL;
-		*ret = n;
-		return 0;
 	case 1:
-		if (n < 1)
-			return -EINVAL;
 		*ret = 0;
 		return 0;
-	case 4:
-	case 5:
-		if (n < 2)
-			return -EINVAL;
-		*ret = n - 1;
-		return 0;
-	case 6:
-		if (n < 4)
-			return -EINVAL;
-		*ret = n - 2;
-		return 0;
 	case 10:
-		if (array->copies < 1 || n < array->copies)
-			return -EINVAL;
 		/* Copies that do not divide the members wrap round: only n chunks come out even. */
 		*ret = n % array->copies ? n : n / array->copies;
 		return 0;
 	default:
-		return -EINVAL;
+		*ret = n - rule_parity_members(array->level);
+		return 0;
 	}
 }
 

@@ -99,6 +99,7 @@ struct rule_water_marks {
 
 int rule_parse_level(const char *text);
 unsigned int rule_parity_members(int level);
+unsigned int rule_least_members(const struct rule_array *array);
 int rule_data_members(const struct rule_array *array, unsigned int *ret);
 int rule_stripe_bytes(const struct rule_array *array, uint64_t *ret, struct rule_sum *sum);
 uint64_t rule_cluster_bytes(uint64_t bandwidth, uint64_t stripe_bytes,

@@ -27,7 +27,7 @@ seek_bytes() {
 	"$CTL" create fs0 "$@" --dry-run | grep -oP 'seek_bytes \K\d+'
 }
 
-tap_plan 36
+tap_plan 37
 rig_load_module
 rig_preset R5 ram
 W=$RIG_W
@@ -37,7 +37,8 @@ tap_check "what has a fullstripe device is refused another" eval '! "$CTL" creat
 tap_is "$(grep -c "/dev/md0 is part of dm-[0-9]* (fs0); --force" /run/said)" 1 "and it is said which it has"
 tap_check "--force makes it" "$CTL" create fs1 "$RIG_MD" --force
 "$CTL" remove fs1
-tap_check "a device of that name is not made twice" eval '! "$CTL" create fs0 "$RIG_MD" --force'
+tap_check "a device of that name is not made twice" eval '! "$CTL" create fs0 "$RIG_MD" --force 2>/run/said'
+tap_is "$(</run/said)" "fullstripectl: /dev/mapper/fs0 exists already: give the new device another name" "and it is said"
 "$CTL" remove fs0
 
 mkdir -p /run/mnt

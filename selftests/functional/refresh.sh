@@ -41,7 +41,7 @@ sum() {
 	dd if=/dev/mapper/fs0 bs=4k skip=3 count=20 iflag=direct status=none | md5sum
 }
 
-tap_plan 26
+tap_plan 29
 rig_load_module
 rig_members 1 64 ram
 member=${RIG_MEMBERS[0]}
@@ -77,6 +77,12 @@ refresh --json
 tap_is "$status $(jq -c '[.values[] | select(.old != .new) | [.name, .old, .new]]' /run/said)" \
 	'0 [["size_bytes",33554432,50331648]]' "after the repair it follows"
 tap_is "$(sum)" "$written" "with the data"
+
+low 0 114688 "$member"
+prlimit --memlock=4096 setpriv --bounding-set=-ipc_lock "$CTL" refresh fs0 --state-dir "$STATE" >/run/said 2>&1
+tap_is $? 1 "nobody suspends it who might have to be brought from it"
+tap_is "$(grep -c 'fs0 goes on with its old table, as the memory of fullstripectl cannot be locked' /run/said)" 1 "and it is said"
+tap_is "$(dmsetup info -c --noheadings -o tables_loaded,suspended fs0)" "Live:Active" "it goes on, with one table"
 
 low 0 65536 "$member"
 refresh

@@ -60,7 +60,7 @@ cell() {
 
 kinds=$("$ctl" plot --kind list | sed 's/ .*//')
 
-tap_plan 47
+tap_plan 51
 
 [[ $(wc -l <<<"$kinds") == 11 ]]
 tap_is $? 0 "plot --kind list lists the kinds"
@@ -129,6 +129,14 @@ echo kept >old.html
 ends 1 "a file that is not there" report -o old.html "$v1"/md0.* nothing.blktrace.0
 tap_is "$(head -c 99 old.html)" kept "leaves what was there"
 ends 2 "an array that cannot be" report --level 5 --members 1 --chunk 64K -o old.html "$v1"/md0.*
+tap_is "$ERR" "fullstripectl: --members 1: RAID5 has 2 at least" "and why"
+"$ctl" rule --level 7 --members 9 --chunk 64K --bandwidth 1MiB/s 2>err
+tap_is "$? $(<err)" "2 fullstripectl: --level 7: 0, 1, 4, 5, 6 and 10 are known here" "a level that is none"
+"$ctl" rule --level 5 --members 9 --chunk 6K --bandwidth 1MiB/s 2>err
+tap_is "$? $(<err)" "2 fullstripectl: --chunk 6144: must be a multiple of 4096, and 9 of them no more than 16 EiB" \
+	"a chunk that cannot be"
+"$ctl" rule --start 1MiB --bandwidth 1MiB/s 2>err
+tap_is "$? $(head -n 1 err)" "2 fullstripectl rule: --start needs --level" "a start on no array"
 ends 2 "a kind that is none" plot --kind wat -o x.svg "$v1"/md0.*
 [[ $ERR == *wat* && $ERR == *seek-distance* ]]
 tap_is $? 0 "and which there are"
