@@ -135,7 +135,7 @@ static void destage_end_io(struct bio *bio)
 	struct stripe_group *group = bio->bi_private;
 
 	if (bio->bi_status)
-		cmpxchg(&group->status, BLK_STS_OK, bio->bi_status);
+		WRITE_ONCE(group->status, bio->bi_status);
 	bio_put(bio);
 	destager_put(group);
 }
@@ -1162,6 +1162,17 @@ static void take_done(struct destager *d)
 	}
 }
 
+/* If the group below an open one failed, its next try answers who waits for the open one. */
+static void retry_below(struct destager *d, struct stripe_group *open)
+{
+	struct stripe_group *older = staging_find_older(fullstripe_of(d), open->stripe);
+
+	if (older && older->state == GROUP_FAILED && !READ_ONCE(d->stopped)) {
+		older->epoch = 0;
+		list_move_tail(&older->live, &d->retrying);
+	}
+}
+
 static void take_open(struct destager *d, struct stripe_group *group)
 {
 	struct fullstripe *fs = fullstripe_of(d);
@@ -1183,9 +1194,8 @@ static void take_open(struct destager *d, struct stripe_group *group)
 		return;
 	if (list_empty(&group->urgent_link))
 		list_add_tail(&group->urgent_link, &d->urgent);
-	/* It may be above a failed one, whose next try then answers its writer. */
 	if (atomic_read(&d->failing))
-		d->retry = true;
+		retry_below(d, group);
 }
 
 static void take_inbox(struct destager *d)
@@ -1247,7 +1257,7 @@ static void alarm_rings(struct work_struct *work)
 	struct destager *d = container_of(to_delayed_work(work), struct destager, alarm);
 
 	if (atomic_read(&d->failing) && time_after_eq(jiffies, READ_ONCE(d->retry_at)))
-		WRITE_ONCE(d->retry, true);
+		WRITE_ONCE(d->retry, 1);
 	queue_work(d->wq, &d->work);
 }
 
@@ -1269,7 +1279,7 @@ static void destager_work(struct work_struct *work)
 	take_flushes(d);
 	take_inbox(d);
 	seal_epoch(d);
-	if (xchg(&d->retry, false))
+	if (xchg(&d->retry, 0))
 		retry_failed(d);
 	staging_unstall(fs);
 	start_some(d);
@@ -1288,7 +1298,7 @@ static void destager_work(struct work_struct *work)
  */
 void destager_retry(struct fullstripe *fs)
 {
-	WRITE_ONCE(fs->destager.retry, true);
+	WRITE_ONCE(fs->destager.retry, 1);
 	destager_kick(fs);
 }
 

@@ -579,7 +579,7 @@ struct staging {
 	enum staging_gate gate;
 	unsigned long last_io;
 	bool stalled;
-	bool news;
+	unsigned int news;		/* 0 or 1; not every machine has xchg() of a byte */
 	spinlock_t parked_lock;		/* @parked */
 	struct bio_list parked;
 	atomic_t nr_parked;
@@ -715,7 +715,7 @@ struct destager {
 	bool stopped;
 	enum destager_settled settled;
 	bool held_back;
-	bool retry;
+	unsigned int retry;		/* 0 or 1; not every machine has xchg() of a byte */
 	unsigned long retry_at;
 	atomic_t failing;
 	struct work_struct tell_work;
@@ -984,6 +984,7 @@ bool staging_presses(struct fullstripe *fs, struct stripe_group *group);
 void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io);
 void staging_end_bypass(struct fullstripe *fs, int marks);
 void staging_end_io(struct fullstripe *fs, struct bio *bio);
+struct stripe_group *staging_find_older(struct fullstripe *fs, u64 stripe);
 bool staging_seal(struct fullstripe *fs, struct stripe_group *group, bool only_idle,
 		  bool *pinned);
 void staging_has_news(struct fullstripe *fs);

@@ -56,6 +56,25 @@ static void find_groups(struct fullstripe *fs, u64 stripe, struct stripe_group *
 	}
 }
 
+/**
+ * staging_find_older() - the group below the open one of a stripe.
+ * @fs: the target.
+ * @stripe: number of the stripe.
+ *
+ * Context: destager's work, before whose end none is gone.
+ * Return: the group, which is sealed, in flight or failed; NULL if there is none.
+ */
+struct stripe_group *staging_find_older(struct fullstripe *fs, u64 stripe)
+{
+	struct shard *shard = staging_shard(fs, stripe);
+	struct stripe_group *open, *older;
+
+	spin_lock_irq(&shard->lock);
+	find_groups(fs, stripe, &open, &older);
+	spin_unlock_irq(&shard->lock);
+	return older;
+}
+
 static void wake_if_awaited(struct fullstripe *fs)
 {
 	/* Pairs with the barrier in prepare_to_wait(). */
@@ -255,7 +274,7 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
  */
 void staging_has_news(struct fullstripe *fs)
 {
-	WRITE_ONCE(fs->staging.news, true);
+	WRITE_ONCE(fs->staging.news, 1);
 }
 
 /**
@@ -944,7 +963,7 @@ void staging_unstall(struct fullstripe *fs)
 	    !atomic_read(&fs->destager.failing))
 		return;
 	/* In vain before there is news of a group, maybe of the older one that is waited for. */
-	if (!xchg(&st->news, false) && atomic_read(&st->used))
+	if (!xchg(&st->news, 0) && atomic_read(&st->used))
 		return;
 	WRITE_ONCE(st->stalled, false);
 	queue_work(fs->destager.wq, &st->parked_work);

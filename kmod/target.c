@@ -402,7 +402,7 @@ static void fullstripe_presuspend_undo(struct dm_target *ti)
 static void fullstripe_postsuspend(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
-	int r;
+	int r, flushed;
 
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
@@ -410,11 +410,11 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	prefetch_stop(fs);
 	r = destager_drain(fs);
 	destager_stop(fs);
-	if (!r)
-		r = blkdev_issue_flush(fs->dev->bdev);
-	if (r)
+	/* Also if something could not be written: what could shall last. */
+	flushed = blkdev_issue_flush(fs->dev->bdev);
+	if (r || flushed)
 		DMERR("%s: not everything could be written before the suspend (%d)",
-		      dm_table_device_name(ti->table), r);
+		      dm_table_device_name(ti->table), r ?: flushed);
 }
 
 static int fullstripe_preresume(struct dm_target *ti)

@@ -584,9 +584,9 @@ void throttle_release(struct fullstripe *fs, struct list_head *pages)
 
 /*
  * Whether the others are next: what lies side by side on a member is one request only if not
- * too much of others comes between.
+ * too much of others comes between, and a stripe is whole only if none of its parts is left.
  */
-static bool is_turn_over(struct fullstripe *fs, const struct dirty_file *file,
+static bool is_turn_over(struct fullstripe *fs, struct dirty_file *file,
 			 const struct fullstripe_io *io)
 {
 	struct throttle *t = &fs->throttle;
@@ -595,6 +595,8 @@ static bool is_turn_over(struct fullstripe *fs, const struct dirty_file *file,
 		t->turn_bytes = 0;
 	t->turn = file;
 	t->turn_bytes += io->charged;
+	if (fullstripe_io(bio_list_peek(&file->parked))->rest)
+		return false;
 	if (io->paced && t->turn_bytes < TURN_BYTES && !quiet_is_near(fs))
 		return false;
 	t->turn = NULL;

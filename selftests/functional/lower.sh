@@ -42,7 +42,7 @@ target() {
 	stats=$(rig_sysfs fs0)/stats
 }
 
-tap_plan 55
+tap_plan 57
 CTL=$RIG_TOP/build/daemon/fullstripectl
 rig_load_module
 
@@ -94,6 +94,22 @@ echo -5288-5295 >"$bad"
 tap_check "a flush alone tries again" fsync
 tap_is "$(state)" ok "and brings it back"
 tap_check "the target can be removed" rig_target_remove fs0
+rig_teardown
+
+# What a suspend writes is to last, also beside what cannot be written: there is a cache below.
+rig_members 1 64 ram 512 16
+target "${RIG_MEMBERS[0]}"
+put 3 20	# stripe 0
+put 323 20	# stripe 5
+echo +80-87 >"$bad"	# block 10
+rig_count_begin
+dmsetup suspend --noflush --nolockfs fs0
+rig_count_end
+tap_is "$(state), $RIG_FLUSHES" "failing, 1" "a suspend that cannot write one stripe flushes the others"
+echo -80-87 >"$bad"
+dmsetup resume fs0
+tap_check "and after the repair a flush succeeds" fsync
+rig_target_remove fs0
 rig_teardown
 
 # One stripe is refused while the memory is full of others, which the device below has only to
