@@ -33,14 +33,24 @@ write_back() {
 	xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" -c "${1:-sync_range -w 0 16m}" "${2:-$file}"
 }
 
-# write_parts: the same in pieces that end a page later each time, which cuts 15 of the stripes in two.
+# write_parts [FILE]: the same in pieces that end a page later each time, which cuts 15 of the stripes
+# in two.
 write_parts() {
 	local i piece=$((MIB + 4096))
 	local pieces=()
 	for ((i = 0; i < 16; i++)); do
 		pieces+=(-c "sync_range -w $((i * piece)) $((i < 15 ? piece : 16 * MIB - i * piece))")
 	done
-	xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" "${pieces[@]}" "$file"
+	xfs_io -c "pwrite -q -i /run/data -b 1m 0 16m" "${pieces[@]}" "${1:-$file}"
+}
+
+# torn: how many parts "low" was sent with something else before what is left of their stripes.
+torn() {
+	bios | awk -v width=$((WIDTH / 512)) '$3 && $1 ~ /W/ {
+		n += rest && $2 != rest
+		rest = ($2 + $3) % width && $2 % width == 0 ? $2 + $3 : 0
+		parts += rest > 0
+	} END { print n + 0, parts + 0 }'
 }
 
 # stand_still: what is below answers nothing, and nobody had a flush for long enough. What is
@@ -98,7 +108,7 @@ is_below() {
 
 chunks=(65536)
 [[ ! ${LONG-} ]] || chunks+=(16384)
-tap_plan $((61 + 9 * ${#chunks[@]}))
+tap_plan $((65 + 9 * ${#chunks[@]}))
 rig_load_module
 slow_lower
 mkdir -p "$mnt"
@@ -187,6 +197,22 @@ tap_check "near a flush they are four" stays are_on_their_way 4
 tap_check "all of it leaves in the end" go_on "$hung"
 tap_check "as whole stripes" [ "$(stat bypassed_bytes)" -ge $((61 * WIDTH)) ]
 tap_check "and is what was written" is_below
+
+stand_still
+flush_near
+write_parts
+write_parts "$file.2"
+until_true is_above throttled 80
+bios_begin low
+tap_check "all of two files leaves in the end" go_on "$hung"
+sync "$file.2"
+bios_end
+read -r torn parts <<<"$(torn)"
+# The file system's own blocks are no whole stripes.
+((parts > 20 && torn < 6))
+tap_is $? 0 "no turn ends between the parts of a stripe"
+tap_check "and is what was written" is_below
+tap_check "to both of them" is_below "$file.2"
 
 # A part that nothing follows is a partial stripe.
 stand_still
