@@ -26,8 +26,9 @@ stats() {
 	done
 }
 
-# read_rows LAST [EDGE]...: of how many rows of the stripes 0 to LAST md says that it
-# read before it wrote, but for the stripes EDGE. While the trace is on.
+# read_rows LAST EDGE...: of how many rows of the stripes 0 to LAST md says that it read
+# before it wrote, but for the stripes EDGE, which are -1 where there is none. While the
+# trace is on.
 read_rows() {
 	awk -v last="$1" -v edges="${*:2}" -v chunk=$((RIG_CHUNK / 512)) '
 		BEGIN { split(edges, list); for (i in list) edge[list[i]] }
@@ -44,7 +45,7 @@ read_rows() {
 # what COMMAND adds to the object. Where CPU time is what counts, $untraced is set: md's reads
 # before writes are not counted.
 measure() {
-	local row=$1 case=$2 device=$3 cpu inside=null more='' also=''
+	local row=$1 case=$2 device=$3 cpu inside=null edge edges=null more='' also=''
 	shift 3
 	[[ ${untraced-} ]] || rig_trace_begin || fail "no trace"
 	rig_count_begin
@@ -55,15 +56,23 @@ measure() {
 	RIG_RMW=null RIG_RCW=null RIG_TRACE_DROPPED=0
 	if [[ ! ${untraced-} ]]; then
 		# shellcheck disable=SC2086 # several words
-		[[ ! ${stretch-} ]] || inside=$(read_rows $stretch)
+		if [[ ${stretch-} ]]; then
+			inside=$(read_rows $stretch)
+			edges=0
+			for edge in ${stretch#* }; do
+				edges=$((edges + (edge >= 0)))
+			done
+		fi
 		rig_trace_end || fail "no trace"
+		# What was read before it was written may be among them.
+		[[ ! ${stretch-} ]] || ((!RIG_TRACE_DROPPED)) || fail "$row $case: $RIG_TRACE_DROPPED events are lost"
 	fi
 	[[ $device != target ]] || more=$(stats)
 	cat >>"$out" <<-JSON
 	{"array":"$array","n":$RIG_N,"width":$RIG_W,"module":"$(</sys/module/dm_fullstripe/srcversion)",
 	"row":"$row","case":"$case","device":"$device","run":$run,
 	"reads":$RIG_READS,"read_kib":$RIG_READ_KIB,"writes":$RIG_WRITES,"write_kib":$RIG_WRITE_KIB,
-	"rmw":$RIG_RMW,"rcw":$RIG_RCW,"dropped":$RIG_TRACE_DROPPED,"inside":$inside,"busy":$cpu$more$also,
+	"rmw":$RIG_RMW,"rcw":$RIG_RCW,"dropped":$RIG_TRACE_DROPPED,"inside":$inside,"edges":$edges,"busy":$cpu$more$also,
 	"fio":$(<"$result")}
 	JSON
 }

@@ -57,6 +57,12 @@ def goals:
 	[map(select(.row == "W2"))[] | . as $m
 		| {median: .inside, min: .inside, max: .inside} | at_most(0)
 		| goal("W2"; $m.case; "rows read inside")],
+	[map(select(.row == "W2" and .edges == 0))[] | . as $m
+		| {median: .reads, min: .reads, max: .reads} | at_most(0)
+		| goal("W2"; $m.case; "member reads without edges")],
+	[map(select(.row == "W2" and .edges > 0)) | select(length > 0)
+		| {median: ((map(.reads) | add) / (map(.edges) | add))} | .min = .median | .max = .median
+		| goal("W2"; "all"; "member reads at an edge")],
 	[("64k", "128k") as $bs | against_raw("W3"; $bs; 4)],
 	[against_raw("W4"; "half off"; 1.8)],
 	[ratios(speed; select_of("W5"; "two"; "target"); select_of("W5"; "one"; "target"))
@@ -71,6 +77,9 @@ def goals:
 		| at_least(0.97) | goal("W7"; "whole"; "speed to raw")],
 	[ratios(cpu; select_of("W7"; "whole"; "target"); select_of("W7"; "whole"; "raw"))
 		| at_most(1.05) | goal("W7"; "whole"; "CPU to raw")],
+	[select_of("W7"; "whole"; "target") | select(length > 0)
+		| map(.accepted_bytes + .held_bytes) | range_of
+		| at_most(0) | goal("W7"; "whole"; "bytes copied or held")],
 	[against_raw("W8"; "random 4k"; 5)],
 	[against_raw("W9"; "random 4k"; 10)],
 	[select_of("W9"; "random 4k"; "target") | select(length > 0)
