@@ -6,7 +6,8 @@
  *	the last generation that had to be stable <= what it holds <= the last submitted
  *
  * where stable had to be what was completed with FUA, or completed before a flush
- * was submitted that has completed. Nothing may be torn, misplaced or invented.
+ * was submitted that has completed. Nothing may be torn, misplaced or invented. The
+ * zeros that a discard leaves have a generation like what is written; but nobody owes them.
  *
  * Log and journal are two records of one run, tied by marks: what the journal has
  * before mark N was put into the log, the prefix that ends with mark N must hold;
@@ -41,6 +42,7 @@ struct write {
 	uint64_t sector;
 	uint64_t sectors;
 	uint64_t submitted;	/* place in the journal */
+	bool discard;
 };
 
 static struct journal_header journal;
@@ -55,6 +57,7 @@ static uint64_t *latest_after;		/* by entry: journal events that may precede it 
 /* Sectors of the target, as the prefix has them. */
 static uint32_t *holds;			/* generation */
 static uint32_t *owed;			/* generation */
+static uint32_t *zeroed;		/* generation of the discard by which it is zero; or 0 */
 static uint64_t *fua_at;		/* flushes before it was set by a FUA write; or NONE */
 static uint64_t nr_bad;			/* sectors that hold less than is owed */
 
@@ -79,7 +82,7 @@ static struct {
 } array;
 
 static struct {
-	uint64_t points, flushes, fuas, marks, bad_points, late, anew;
+	uint64_t points, flushes, fuas, marks, discards, bad_points, late, anew;
 	unsigned int complaints;
 } found;
 
@@ -167,8 +170,10 @@ static void read_journal(const char *path)
 	for (i = 0; i < journal.events; i++) {
 		const struct journal_event *event = &events[i];
 
-		if (event->type == EVENT_SUBMIT)
-			writes[event->id] = (struct write) { event->sector, event->sectors, i };
+		if (event->type == EVENT_SUBMIT || event->type == EVENT_DISCARD)
+			writes[event->id] = (struct write) {
+				event->sector, event->sectors, i, event->type == EVENT_DISCARD
+			};
 		else if (event->type == EVENT_MARK)
 			mark_before[event->id] = i;
 		else if (event->type == EVENT_MARKED)
@@ -403,8 +408,10 @@ static bool read_sector(const uint8_t *data, uint64_t sector, uint64_t at, uint3
 	enum sector_kind kind = sector_read(data, journal.seed, sector, generation);
 	const struct write *write;
 
-	if (kind == SECTOR_EMPTY)
+	if (kind == SECTOR_EMPTY) {
+		*generation = zeroed[sector];
 		return true;
+	}
 	if (kind != SECTOR_OURS) {
 		complain("entry %llu: sector %llu is %s", (unsigned long long)at,
 			 (unsigned long long)sector, sector_kind_name(kind));
@@ -430,6 +437,27 @@ static bool read_sector(const uint8_t *data, uint64_t sector, uint64_t at, uint3
 	return true;
 }
 
+/*
+ * Which discard an entry at @at is of: the newest that there can be.
+ */
+static bool find_discard(uint64_t sector, uint64_t at, uint32_t *generation)
+{
+	uint32_t g;
+
+	for (g = journal.generations; g; g--) {
+		const struct write *write = &writes[g];
+
+		if (write->discard && write->submitted < latest_after[at] &&
+		    sector >= write->sector && sector < write->sector + write->sectors) {
+			*generation = g;
+			return true;
+		}
+	}
+	complain("entry %llu: sector %llu is discarded, which nobody asked for",
+		 (unsigned long long)at, (unsigned long long)sector);
+	return false;
+}
+
 /* Write one sector of an entry to the image; false if it cannot be right. */
 static bool apply_sector(const struct log_entry *entry, uint64_t i, uint64_t at)
 {
@@ -442,7 +470,8 @@ static bool apply_sector(const struct log_entry *entry, uint64_t i, uint64_t at)
 	bool good = true;
 
 	if (sector_at(entry->sector + i, &row, &sector)) {
-		good = read_sector(data, sector, at, &generation);
+		good = entry->data ? read_sector(data, sector, at, &generation) :
+				     find_discard(sector, at, &generation);
 		if (good) {
 			if (!fua && generation < holds[sector] && fua_at[sector] != NONE &&
 			    found.flushes - fua_at[sector] <= LATE_FLUSHES) {
@@ -451,6 +480,7 @@ static bool apply_sector(const struct log_entry *entry, uint64_t i, uint64_t at)
 			}
 			nr_bad -= is_bad(sector);
 			holds[sector] = generation;
+			zeroed[sector] = entry->data && generation != zeroed[sector] ? 0 : generation;
 			nr_bad += is_bad(sector);
 			fua_at[sector] = fua ? found.flushes : NONE;
 		}
@@ -576,6 +606,7 @@ static void judge_all(unsigned long anew)
 		found.points++;
 		found.fuas += !!(entry.flags & LOG_FUA);
 		found.marks += !!(entry.flags & LOG_MARK);
+		found.discards += !!(entry.flags & LOG_DISCARD);
 		if (nr_bad || !good) {
 			if (nr_bad && !found.bad_points)
 				tell_of_loss(&entry, at);
@@ -654,14 +685,16 @@ int main(int argc, char **argv)
 	image = allocate(image_sectors, SECTOR_BYTES);
 	holds = allocate(journal.sectors, sizeof(*holds));
 	owed = allocate(journal.sectors, sizeof(*owed));
+	zeroed = allocate(journal.sectors, sizeof(*zeroed));
 	fua_at = allocate(journal.sectors, sizeof(*fua_at));
 	memset(fua_at, 0xff, journal.sectors * sizeof(*fua_at));
 
 	judge_all(anew);
 
-	printf("%llu crash points (%llu flushes, %llu FUA writes, %llu marks), %llu of them worked out anew: ",
+	printf("%llu crash points (%llu flushes, %llu FUA writes, %llu discards, %llu marks), %llu of them worked out anew: ",
 	       (unsigned long long)found.points, (unsigned long long)found.flushes,
-	       (unsigned long long)found.fuas, (unsigned long long)found.marks,
+	       (unsigned long long)found.fuas, (unsigned long long)found.discards,
+	       (unsigned long long)found.marks,
 	       (unsigned long long)found.anew);
 	if (found.bad_points || found.complaints)
 		printf("%llu LOSE DATA\n", (unsigned long long)found.bad_points);

@@ -23,6 +23,8 @@
  * @EVENT_FLUSHED: it has completed.
  * @EVENT_MARK: mark @id is about to be put into the log of writes.
  * @EVENT_MARKED: it is there.
+ * @EVENT_DISCARD: as EVENT_SUBMIT, of a discard, which leaves what was there, or zeros; nobody
+ *	may expect either, so there is no completion of it.
  */
 enum event_type {
 	EVENT_SUBMIT,
@@ -32,6 +34,7 @@ enum event_type {
 	EVENT_FLUSHED,
 	EVENT_MARK,
 	EVENT_MARKED,
+	EVENT_DISCARD,
 };
 
 /**

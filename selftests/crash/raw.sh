@@ -56,7 +56,7 @@ while (($#)); do
 done
 [[ $seed =~ ^[0-9]+$ ]] || die "the seed '$seed' is no number"
 : "${operations:=$((runs > 1 ? 4000 : 700))}"
-((${#scenarios[@]})) || scenarios=(small held tight wide straight through change faults members dropped)
+((${#scenarios[@]})) || scenarios=(small held tight wide straight through change discard faults members dropped)
 
 # judge SCENARIO: check's verdict on it; what it said is in VERDICT.
 judge() {

@@ -55,6 +55,7 @@ static struct {
 	unsigned int read;
 	unsigned int change;
 	unsigned int fault;
+	unsigned int discard;
 	const char *lower;
 	uint64_t lower_sectors;
 } set = {
@@ -87,6 +88,7 @@ static int stream = -1;		/* the journal, when it is written as it goes */
 static uint64_t nr_streamed;
 static uint32_t generations, flushes, marks;
 static uint32_t *latest;	/* by sector: generation of the last write that succeeded */
+static bool *discarded;		/* by sector: it may be zero since then */
 static unsigned long operations_left;
 static unsigned int faults;	/* of 1000 operations; what fails meanwhile is no wonder */
 static bool frozen;		/* nor is it when the power was cut, or is about to be */
@@ -311,8 +313,10 @@ static void write_range(struct thread *me, uint64_t sector, uint32_t sectors, bo
 	pthread_mutex_lock(&lock);
 	if (good)
 		note(fua ? EVENT_COMPLETE_FUA : EVENT_COMPLETE, generation, sector, sectors);
-	for (i = 0; good && i < sectors; i++)
+	for (i = 0; good && i < sectors; i++) {
 		latest[sector + i] = generation;
+		discarded[sector + i] = false;
+	}
 	free_range(me);
 	pthread_mutex_unlock(&lock);
 	if (good && fua)
@@ -349,6 +353,8 @@ static void verify(struct thread *me, uint64_t sector, uint32_t sectors)
 		kind = sector_read(me->buffer + i * SECTOR_BYTES, set.seed, sector + i, &generation);
 		if (kind == SECTOR_OURS && (set.lower || frozen) && generation > latest[sector + i])
 			continue;
+		if (kind == SECTOR_EMPTY && discarded[sector + i])
+			continue;
 		if (kind > SECTOR_OURS || generation != latest[sector + i])
 			errx(1, "sector %llu was written by generation %u and reads as %s, generation %u",
 			     (unsigned long long)sector + i, latest[sector + i],
@@ -369,6 +375,29 @@ static void do_read(struct thread *me)
 	verify(me, sector, sectors);
 
 	pthread_mutex_lock(&lock);
+	free_range(me);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Its zeros have a generation, too, by which they are told from those that were there before. */
+static void do_discard(struct thread *me)
+{
+	uint32_t sectors, i;
+	uint64_t sector;
+
+	choose_range(me, &sector, &sectors);
+	pthread_mutex_lock(&lock);
+	take_range(me, sector, sectors);
+	note(EVENT_DISCARD, ++generations, sector, sectors);
+	pthread_mutex_unlock(&lock);
+
+	if (ioctl(device, BLKDISCARD, (uint64_t[]){ sector * SECTOR_BYTES,
+						    (uint64_t)sectors * SECTOR_BYTES }))
+		err(1, "cannot discard %u sectors at %llu", sectors, (unsigned long long)sector);
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < sectors; i++)
+		discarded[sector + i] = true;
 	free_range(me);
 	pthread_mutex_unlock(&lock);
 }
@@ -597,7 +626,8 @@ static void *run_thread(void *data)
 	const uint32_t suspend = set.flush + set.suspend;
 	const uint32_t change = suspend + set.change;
 	const uint32_t fault = change + faults;
-	const uint32_t read = fault + set.read;
+	const uint32_t discard = fault + set.discard;
+	const uint32_t read = discard + set.read;
 	struct thread *me = data;
 
 	while (next_operation()) {
@@ -611,6 +641,8 @@ static void *run_thread(void *data)
 			do_change(me);
 		else if (kind < fault)
 			do_fault(me);
+		else if (kind < discard)
+			do_discard(me);
 		else if (kind < read)
 			do_read(me);
 		else
@@ -672,6 +704,7 @@ static void show_help(void)
 	       "  --change N        ... a message that changes a key (default 0)\n"
 	       "  --fault N         ... a failure of the lower device for a while (default 0)\n"
 	       "  --lower NAME      its device-mapper name; a linear mapping of all of the log\n"
+	       "  --discard N       ... a discard (default 0)\n"
 	       "  --read N          ... a read that is checked (default 100)\n"
 	       "\n"
 	       "Exit status: 0 done, 1 an operation failed or read something wrong, 2 wrong usage.\n");
@@ -714,6 +747,7 @@ static void parse(int argc, char **argv)
 		{ "read", required_argument, NULL, 'r' },
 		{ "fault", required_argument, NULL, 'e' },
 		{ "lower", required_argument, NULL, 'm' },
+		{ "discard", required_argument, NULL, 'D' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -789,6 +823,9 @@ static void parse(int argc, char **argv)
 		case 'm':
 			set.lower = optarg;
 			break;
+		case 'D':
+			set.discard = parse_number(name, optarg, 1000);
+			break;
 		case 'h':
 			show_help();
 			exit(0);
@@ -799,6 +836,8 @@ static void parse(int argc, char **argv)
 	/* What could not be written back the page cache says once, not to each who waits. */
 	if (set.write_back && (set.fault || set.freeze))
 		errx(2, "--write-back does not go with --fault and --freeze");
+	if (set.discard && (set.fault || set.freeze || set.write_back))
+		errx(2, "--discard does not go with --fault, --freeze and --write-back");
 	if (!set.device || !set.target || !set.journal || !set.stripe ||
 	    !set.threads || optind != argc || !set.fault != !set.lower ||
 	    !set.freeze != !set.how)
@@ -826,7 +865,8 @@ static void start(void)
 		used_sectors -= used_sectors % PAGE_SECTORS;
 	set.lower_sectors = set.start + device_sectors;
 	latest = calloc(device_sectors, sizeof(*latest));
-	if (!latest)
+	discarded = calloc(device_sectors, sizeof(*discarded));
+	if (!latest || !discarded)
 		errx(1, "no memory for %llu sectors", (unsigned long long)device_sectors);
 	if (set.contents)
 		read_contents();
