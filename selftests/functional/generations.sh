@@ -37,7 +37,7 @@ rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 3 seek_bytes 0 hol
 stats=$(rig_sysfs fs0)/stats
 dmsetup suspend --nolockfs slow
 # A read that is sent there, and should not be, waits too; but not for ever.
-(for ((i = 0; i < 120; i++)); do sleep 1; done; dmsetup resume slow; dmsetup resume late) &
+(for ((i = 0; i < 120 * ${TIME_SCALE:-1}; i++)); do sleep 1; done; dmsetup resume slow; dmsetup resume late) &
 watchdog=$!
 
 put a 0 16
