@@ -208,13 +208,13 @@ static int check_written(const char *name)
 static int swap_tables(const struct refresh *rf)
 {
 	const char *name = rf->t->target.dm_name;
-	int suspended, written = 0, resumed;
+	int locked, suspended, written = 0, resumed;
 	sigset_t all, before;
 
-	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0) {
-		resumed = -errno;
+	locked = mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0;
+	if (locked < 0) {
 		step(name, DM_DEVICE_CLEAR);
-		return log_errno(resumed, "%s goes on with its old table, as the memory of fullstripectl cannot be locked",
+		return log_errno(locked, "%s goes on with its old table, as the memory of fullstripectl cannot be locked",
 				 name);
 	}
 	sigfillset(&all);

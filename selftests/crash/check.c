@@ -57,7 +57,6 @@ static uint64_t *latest_after;		/* by entry: journal events that may precede it 
 /* Sectors of the target, as the prefix has them. */
 static uint32_t *holds;			/* generation */
 static uint32_t *owed;			/* generation */
-static uint32_t *zeroed;		/* generation of the discard by which it is zero; or 0 */
 static uint64_t *fua_at;		/* flushes before it was set by a FUA write; or NONE */
 static uint64_t nr_bad;			/* sectors that hold less than is owed */
 
@@ -409,7 +408,8 @@ static bool read_sector(const uint8_t *data, uint64_t sector, uint64_t at, uint3
 	const struct write *write;
 
 	if (kind == SECTOR_EMPTY) {
-		*generation = zeroed[sector];
+		/* Zeros that are written where a discard made some leave these. */
+		*generation = writes[holds[sector]].discard ? holds[sector] : 0;
 		return true;
 	}
 	if (kind != SECTOR_OURS) {
@@ -437,9 +437,7 @@ static bool read_sector(const uint8_t *data, uint64_t sector, uint64_t at, uint3
 	return true;
 }
 
-/*
- * Which discard an entry at @at is of: the newest that there can be.
- */
+/* Which discard an entry at @at is of: the newest that there can be. */
 static bool find_discard(uint64_t sector, uint64_t at, uint32_t *generation)
 {
 	uint32_t g;
@@ -480,7 +478,6 @@ static bool apply_sector(const struct log_entry *entry, uint64_t i, uint64_t at)
 			}
 			nr_bad -= is_bad(sector);
 			holds[sector] = generation;
-			zeroed[sector] = entry->data && generation != zeroed[sector] ? 0 : generation;
 			nr_bad += is_bad(sector);
 			fua_at[sector] = fua ? found.flushes : NONE;
 		}
@@ -685,7 +682,6 @@ int main(int argc, char **argv)
 	image = allocate(image_sectors, SECTOR_BYTES);
 	holds = allocate(journal.sectors, sizeof(*holds));
 	owed = allocate(journal.sectors, sizeof(*owed));
-	zeroed = allocate(journal.sectors, sizeof(*zeroed));
 	fua_at = allocate(journal.sectors, sizeof(*fua_at));
 	memset(fua_at, 0xff, journal.sectors * sizeof(*fua_at));
 

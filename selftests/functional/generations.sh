@@ -24,7 +24,7 @@ thinly() {
 	done
 }
 
-# is_staged SECTOR: whether what is written there stays in memory, at least for now.
+# is_staged SECTOR: whether what is written there is in memory when the write has completed.
 # shellcheck disable=SC2317 # until_true calls it
 is_staged() {
 	put i "$1" 8 && is_above staged_bytes 0
