@@ -5,10 +5,16 @@
 # one JSON object for each in the file $out. To be sourced after ../vm/rig.sh.
 
 result=/run/bench.fio
+stretch=() edges=0
 
 fail() {
 	rig_error "$*"
 	exit 1
+}
+
+# Which source the module that is loaded was built from.
+its_module() {
+	cat /sys/module/dm_fullstripe/srcversion
 }
 
 # In hundredths of a CPU-second: what was not idle.
@@ -26,26 +32,42 @@ stats() {
 	done
 }
 
-# read_rows LAST EDGE...: of how many rows of the stripes 0 to LAST md says that it read
-# before it wrote, but for the stripes EDGE, which are -1 where there is none. While the
-# trace is on.
+# add_stretch START BYTES: somebody writes these in order. To $stretch go the stripes that lie wholly in
+# them, and to $edges how many do in part.
+add_stretch() {
+	local end=$(($1 + $2))
+	local first=$((($1 + RIG_W - 1) / RIG_W)) last=$((end / RIG_W - 1))
+	((last < first)) || stretch+=("$first-$last")
+	# Which may be one, with both ends in it.
+	edges=$((edges + (last < first - 1 ? 1 : ($1 % RIG_W > 0) + (end % RIG_W > 0))))
+}
+
+# read_rows FIRST-LAST...: of how many rows of these stripes md says that it read before it wrote. While
+# the trace is on.
 read_rows() {
-	awk -v last="$1" -v edges="${*:2}" -v chunk=$((RIG_CHUNK / 512)) '
-		BEGIN { split(edges, list); for (i in list) edge[list[i]] }
+	awk -v stretch="$*" -v chunk=$((RIG_CHUNK / 512)) '
+		BEGIN {
+			split(stretch, list)
+			for (i in list) {
+				split(list[i], ends, "-")
+				for (stripe = ends[1]; stripe <= ends[2]; stripe++)
+					inside[stripe]
+			}
+		}
 		match($0, /raid5 r[mc]w [0-9]+/) {
 			split(substr($0, RSTART, RLENGTH), word)
-			stripe = int(word[3] / chunk)
-			n += stripe <= last && !(stripe in edge)
+			n += int(word[3] / chunk) in inside
 		}
 		END { print n + 0 }' "$RIG_TRACING/trace"
 }
 
 # measure ROW CASE DEVICE COMMAND...: run COMMAND, which leaves fio's result in
-# $result, and write down what it took. What read_rows() takes is in $stretch; $also is
-# what COMMAND adds to the object. Where CPU time is what counts, $untraced is set: md's reads
-# before writes are not counted.
+# $result, and write down what it took. Where md's reads before writes are to be counted in what somebody
+# writes in order, add_stretch() says where that is, before COMMAND or in it; it is forgotten afterwards.
+# $also is what COMMAND adds to the object. Where CPU time is what counts, $untraced is set: no reads
+# before writes are counted at all.
 measure() {
-	local row=$1 case=$2 device=$3 cpu inside=null edge edges=null more='' also=''
+	local row=$1 case=$2 device=$3 cpu inside=null more='' also=''
 	shift 3
 	[[ ${untraced-} ]] || rig_trace_begin || fail "no trace"
 	rig_count_begin
@@ -55,33 +77,29 @@ measure() {
 	rig_count_end
 	RIG_RMW=null RIG_RCW=null RIG_TRACE_DROPPED=0
 	if [[ ! ${untraced-} ]]; then
-		# shellcheck disable=SC2086 # several words
-		if [[ ${stretch-} ]]; then
-			inside=$(read_rows $stretch)
-			edges=0
-			for edge in ${stretch#* }; do
-				edges=$((edges + (edge >= 0)))
-			done
-		fi
+		((!${#stretch[@]})) || inside=$(read_rows "${stretch[@]}")
 		rig_trace_end || fail "no trace"
 		# What was read before it was written may be among them.
-		[[ ! ${stretch-} ]] || ((!RIG_TRACE_DROPPED)) || fail "$row $case: $RIG_TRACE_DROPPED events are lost"
+		((!${#stretch[@]} || !RIG_TRACE_DROPPED)) || fail "$row $case: $RIG_TRACE_DROPPED events are lost"
 	fi
 	[[ $device != target ]] || more=$(stats)
 	cat >>"$out" <<-JSON
-	{"array":"$array","n":$RIG_N,"width":$RIG_W,"module":"$(</sys/module/dm_fullstripe/srcversion)",
+	{"array":"$array","n":$RIG_N,"width":$RIG_W,"module":"$(its_module)",
 	"row":"$row","case":"$case","device":"$device","run":$run,
 	"reads":$RIG_READS,"read_kib":$RIG_READ_KIB,"writes":$RIG_WRITES,"write_kib":$RIG_WRITE_KIB,
 	"rmw":$RIG_RMW,"rcw":$RIG_RCW,"dropped":$RIG_TRACE_DROPPED,"inside":$inside,"edges":$edges,"busy":$cpu$more$also,
 	"fio":$(<"$result")}
 	JSON
+	stretch=() edges=0
 }
 
-# job BS DEPTH BYTES [OPTION]...: one fio job on $dev, and its fsync.
+# job BS DEPTH BYTES [OPTION]...: one fio job on $dev, and its fsync; where that is a directory, each
+# process of it has a file there.
 job() {
-	local engine=psync
+	local engine=psync where=(--filename="$dev")
+	[[ ! -d $dev ]] || where=(--directory="$dev" --filename_format='file.$jobnum')
 	(($2 == 1)) || engine=libaio
-	fio --output="$result" --output-format=json --name=bench --filename="$dev" --direct=1 \
+	fio --output="$result" --output-format=json --name=bench "${where[@]}" --direct=1 \
 		--end_fsync=1 --rw=write --bs="$1" --ioengine="$engine" --iodepth="$2" --size="$3" \
 		--thread --group_reporting "${@:4}"
 }

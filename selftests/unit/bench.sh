@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 47
+tap_plan 49
 
 {
 	measured W1 bcache 1 100 900 400
@@ -153,7 +153,7 @@ for writes in 1024 5120; do
 	for device in md target; do
 		echo "{\"work\":\"in order\",\"device\":\"$device\",\"writes\":$writes,\"instructions\":$((9000000 + writes * (${#device} * 1000)))}"
 	done
-done | jq -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/instructions.jq" >"$dir/report"
+done | jq -L "$bench" -s --arg kernel 6.12 --arg date 2026-11-22 -f "$bench/instructions.jq" >"$dir/report"
 is '.instructions[0] | [.disk, .md, .target]' '[null,2000,6000]' "instructions for a write are without those of beginning and end"
 
 # The page, in a tree of its own: of the reports in its build/bench.
@@ -205,6 +205,18 @@ cp "$results" "$dir/before"
 rm "$dir/tree/build/bench"/*.json
 "$page" >/dev/null
 tap_check "without new reports it is made anew of those that were kept" cmp "$dir/before" "$results"
+# of_module NAME KERNEL: the goals that were kept are of that module then.
+of_module() {
+	local kept=$dir/tree/Documentation/bench/goals-$2-R5.json
+	jq --arg name "$1" '.module = $name' "$kept" >"$dir/kept" && mv "$dir/kept" "$kept"
+}
+of_module A 6.12
+of_module A 6.1
+"$page" >/dev/null
+tap_is "$(grep -c 'not all of the same module' "$results")" 0 "reports of one module go together"
+of_module B 6.1
+"$page" >/dev/null
+tap_is "$(grep -c 'not all of the same module' "$results")" 1 "and of two it is said"
 
 # Runs that are added: the machine is this one, and what measures in it makes figures up.
 mkdir "$dir/tree/selftests/vm"
