@@ -12,43 +12,55 @@ struct stream {
 	struct trace_decoder decoder;
 };
 
+/* A stream in the heap; its time is kept here, too, as it is what is compared. */
+struct head {
+	uint64_t time;
+	size_t stream;
+};
+
 /*
  * A stream is in one of three places, or has ended: in a heap, the earliest at
  * its root, when its next event is ready; in waiting when that must be got
  * ready; in idle when it had no more bytes, until everything else is given out.
+ * The one at the root whose event was given out stays there until the next call,
+ * so that the event lives until then, and what follows it need not sink far.
  */
 struct merge {
 	merge_fill_fn fill;
 	struct stream **streams;
 	size_t n_streams;
-	size_t *heap;
+	struct head *heap;
 	size_t n_heap;
+	bool given_out;		/* the root's */
 	size_t *waiting;
 	size_t n_waiting;
 	size_t *idle;
 	size_t n_idle;
 };
 
-static bool earlier(const struct merge *m, size_t a, size_t b)
+static bool earlier(struct head a, struct head b)
 {
-	uint64_t time_a = m->streams[a]->next.time, time_b = m->streams[b]->next.time;
-
-	return time_a < time_b || (time_a == time_b && a < b);
+	return a.time < b.time || (a.time == b.time && a.stream < b.stream);
 }
 
-static void heap_push(struct merge *m, size_t stream)
+static struct head head_of(const struct merge *m, size_t stream)
+{
+	return (struct head) { m->streams[stream]->next.time, stream };
+}
+
+static void heap_push(struct merge *m, struct head head)
 {
 	size_t at = m->n_heap++;
 
-	while (at > 0 && earlier(m, stream, m->heap[(at - 1) / 2])) {
+	while (at > 0 && earlier(head, m->heap[(at - 1) / 2])) {
 		m->heap[at] = m->heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	m->heap[at] = stream;
+	m->heap[at] = head;
 }
 
-/* Put @stream at the root, in place of what is there, and let it sink. */
-static void heap_sink(struct merge *m, size_t stream)
+/* Put @head at the root, in place of what is there, and let it sink. */
+static void heap_sink(struct merge *m, struct head head)
 {
 	size_t at = 0;
 
@@ -57,19 +69,19 @@ static void heap_sink(struct merge *m, size_t stream)
 
 		if (child >= m->n_heap)
 			break;
-		if (child + 1 < m->n_heap && earlier(m, m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->n_heap && earlier(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!earlier(m, m->heap[child], stream))
+		if (!earlier(m->heap[child], head))
 			break;
 		m->heap[at] = m->heap[child];
 		at = child;
 	}
-	m->heap[at] = stream;
+	m->heap[at] = head;
 }
 
 static void heap_pop(struct merge *m)
 {
-	size_t last = m->heap[--m->n_heap];
+	struct head last = m->heap[--m->n_heap];
 
 	if (m->n_heap > 0)
 		heap_sink(m, last);
@@ -99,6 +111,25 @@ static int stream_advance(struct merge *m, struct stream *s)
 	return 1;
 }
 
+/* Go on with the stream at the root, whose event is used. */
+static int advance_root(struct merge *m)
+{
+	size_t stream = m->heap[0].stream;
+	int r = stream_advance(m, m->streams[stream]);
+
+	if (r < 0 && r != -EAGAIN)
+		return r;
+	m->given_out = false;
+	if (r > 0) {
+		heap_sink(m, head_of(m, stream));
+		return 0;
+	}
+	if (r == -EAGAIN)
+		m->idle[m->n_idle++] = stream;
+	heap_pop(m);
+	return 0;
+}
+
 /* Get the next event of each stream ready that waits for it. */
 static int poll_waiting(struct merge *m)
 {
@@ -110,7 +141,7 @@ static int poll_waiting(struct merge *m)
 			return r;
 		m->n_waiting--;
 		if (r > 0)
-			heap_push(m, stream);
+			heap_push(m, head_of(m, stream));
 		else if (r == -EAGAIN)
 			m->idle[m->n_idle++] = stream;
 	}
@@ -181,14 +212,18 @@ static int grow(size_t **array, size_t n)
 int merge_add(struct merge *m, void *source)
 {
 	struct stream **streams;
+	struct head *heap;
 	struct stream *s;
 
 	streams = reallocarray(m->streams, m->n_streams + 1, sizeof(struct stream *));
 	if (!streams)
 		return -ENOMEM;
 	m->streams = streams;
-	if (grow(&m->heap, m->n_streams + 1) < 0 || grow(&m->waiting, m->n_streams + 1) < 0 ||
-	    grow(&m->idle, m->n_streams + 1) < 0)
+	heap = reallocarray(m->heap, m->n_streams + 1, sizeof(*heap));
+	if (!heap)
+		return -ENOMEM;
+	m->heap = heap;
+	if (grow(&m->waiting, m->n_streams + 1) < 0 || grow(&m->idle, m->n_streams + 1) < 0)
 		return -ENOMEM;
 	s = malloc(sizeof(*s));
 	if (!s)
@@ -215,22 +250,21 @@ int merge_add(struct merge *m, void *source)
  */
 int merge_next(struct merge *m, uint64_t until, const struct trace_event **ret)
 {
-	/*
-	 * The stream at the root gave its event out in the call before, and is
-	 * advanced only now, so that the event lived until here.
-	 */
-	int r = poll_waiting(m);
+	int r = 0;
 
+	if (m->given_out)
+		r = advance_root(m);
+	if (r == 0)
+		r = poll_waiting(m);
 	if (r < 0)
 		return r;
-	if (m->n_heap == 0 || m->streams[m->heap[0]]->next.time > until) {
+	if (m->n_heap == 0 || m->heap[0].time > until) {
 		wake_idle(m);
 		return 0;
 	}
 
-	*ret = &m->streams[m->heap[0]]->next;
-	m->waiting[m->n_waiting++] = m->heap[0];
-	heap_pop(m);
+	*ret = &m->streams[m->heap[0].stream]->next;
+	m->given_out = true;
 	return 1;
 }
 

@@ -85,7 +85,7 @@ measure() {
 	[[ $device != target ]] || more=$(stats)
 	cat >>"$out" <<-JSON
 	{"array":"$array","n":$RIG_N,"width":$RIG_W,"module":"$(its_module)",
-	"row":"$row","case":"$case","device":"$device","run":$run,
+	"linux":"$(uname -r)","emulator":"${EMULATOR-}","row":"$row","case":"$case","device":"$device","run":$run,
 	"reads":$RIG_READS,"read_kib":$RIG_READ_KIB,"writes":$RIG_WRITES,"write_kib":$RIG_WRITE_KIB,
 	"rmw":$RIG_RMW,"rcw":$RIG_RCW,"dropped":$RIG_TRACE_DROPPED,"inside":$inside,"edges":$edges,"busy":$cpu$more$also,
 	"fio":$(<"$result")}
@@ -110,6 +110,15 @@ readers() {
 	(($2 == 1)) || engine=libaio
 	fio --output="$result" --output-format=json --name=bench --filename="$dev" --direct=1 \
 		--rw=read --bs="$1" --ioengine="$engine" --iodepth="$2" --size="$3" --thread "${@:4}"
+}
+
+# beside_writer SECONDS: write a small file and call fsync, beside who writes a large one, $dev, as fast as
+# he can. At most twice a second, which is what md alone gets done: else who waits less
+# would take more of the members, and who writes less.
+beside_writer() {
+	fio --output="$result" --output-format=json --thread --rw=write --time_based --runtime="$1" \
+		--name=writer --filename="$dev" --bs=1M --size=280M --end_fsync=1 \
+		--name=small --filename="$dev.small" --bs=4k --size=4k --fsync=1 --thinktime=500ms
 }
 
 # stripes MIB: how many make that much.

@@ -9,11 +9,11 @@ def peers_order: ["raw", "tuned", "journal", "bcache", "writecache"];
 def row_label: .[0] | if IN(.row; "W1") then "\(.row) \(.case)" else .row end;
 def is_loss: .median < 1 or .reached == false;
 
-# A row of the peers' goals for each work, and a column for each peer.
-def beside:
-	[peers_order[] as $peer | select(any(.goals[]; .peer == $peer)) | $peer] as $peers
+# A row of ratios (the peers' goals) for each work, and a column for each peer.
+def beside(ratios):
+	[peers_order[] as $peer | select(any(ratios[]; .peer == $peer)) | $peer] as $peers
 	| (["", "work"] + $peers),
-	(.goals | group_by([.row, .case])[] | . as $work
+	(ratios | group_by([.row, .case])[] | . as $work
 		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer)
 			| "\(.median | short) (\(.ios.median | short))"), "-")]);
 
@@ -22,16 +22,17 @@ def losses:
 	(.[] | "\(.kernel) \(.array)" as $on | .goals[] | select(is_loss)
 		| [$on, .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
 
-def classes: ["", "version", "what a power cut takes"],
-	(map(.peers[] | [.peer, .version, .class]) | unique[]);
+def classes: ["", "version", "a write that was not flushed is", "one that was lies on"],
+	(map(.peers[] | [.peer, .version, .class, .flushed // ""]) | unique[]);
 
 def plot_peer(peer): [.goals | group_by([.row, .case])[]] | to_entries[]
 	| [.key, (.value | row_label), (.value[] | select(.peer == peer) | .median)] | select(.[2]);
 
 def points:
-	["", "at", "does, 1/s", "work", "speed to md", "range", "fewer member I/Os", "CPU to md"],
+	["", "at", "does, 1/s", "work", "speed to md", "range", "fewer member I/Os", "CPU s/GB, md", "target", "fio alone"],
 	(.points[] | select(.what != "ram")
-		| [.what, .at, .member_iops, .row, (.speed.median | short), (.speed | spread), (.ios.median | short), (.cpu.median | short)]);
+		| [.what, .at, .member_iops, .row, (.speed.median | short), (.speed | spread), (.ios.median | short),
+			(.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short), (.disk.cpu_s_per_gb | short)]);
 
 def ends: ["", "work", "slower at"],
 	(.ends[] | select(.what != "ram") | [.what, .row, if .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
@@ -41,7 +42,8 @@ def ram:
 	(.points[] | select(.what == "ram") | [.row, (.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short),
 		(.cpu.median | short), (.speed.median | short), (.ios.median | short)]);
 
-def plot_sweep(what; row): .points[] | select(.what == what and .row == row) | [.at, .speed.median];
+def plot_sweep(what; row): .points[] | select(.what == what and .row == row)
+	| [if what == "iops" then .member_iops else .at end, .speed.median];
 def plot_ram: .points[] | select(.what == "ram") | [.row, .raw.cpu_s_per_gb, .target.cpu_s_per_gb];
 
 def instructions: ["4 KiB", "one disk", "md", "target", "target to md"],
@@ -55,7 +57,9 @@ elif $table == "instructions" then instructions
 elif $table == "ends" then ends
 elif $table == "ram" then ram
 elif $table == "plot ram" then plot_ram
-elif $table == "goals" then beside
+elif $table == "goals" then beside(.goals)
+elif $table == "durable" then beside(.durable)
+elif $table == "figures" then figures_table
 elif $words[1] == "peer" then plot_peer($words[2])
 else plot_sweep($words[1]; $words[2:] | join(" ")) end)
 | if $format == "csv" then @csv else @tsv end

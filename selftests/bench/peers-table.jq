@@ -4,15 +4,15 @@
 
 include "figures";
 
-["\(.kernel) \(.array)", "version", "what a power cut takes"],
-(.peers[] | [.peer, .version, .class]),
+["\(.kernel) \(.array)", "version", "a write that was not flushed is", "one that was lies on"],
+(.peers[] | [.peer, .version, .class, .flushed]),
 [""],
-["", "case", "target to", "goal", "speed", "range", "member I/Os", "reached"],
+(["", "case", "target to", "goal", "speed", "range", "member I/Os", "reached"],
 (.goals[] | [.row, .case, .peer, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
-	(.ios.median | short), if has("reached") then if .reached then "yes" else "NO" end else "-" end]),
+	(.ios.median | short), if has("reached") then if .reached then "yes" else "NO" end else "-" end])),
 [""],
-["", "case", "device", "MiB/s", "drain ms", "member reads", "writes", "fast KiB", "rmw", "rcw", "p99 us", "fsync p99 us"],
-(.figures[] | [.row, .case, .device, (.mib_s.median | short), (.drain_ms | short), (.member_reads.median | short),
-	(.member_writes.median | short), (.fast_kib | short), (.rmw | short), (.rcw | short), (.p99_us | short),
-	(.fsync_p99_us | short)])
+(["", "case", "writethrough to", "speed", "range", "member I/Os"],
+(.durable[] | [.row, .case, .peer, (.median | short), "\(.min | short) to \(.max | short)", (.ios.median | short)])),
+[""],
+figures_table
 | @tsv

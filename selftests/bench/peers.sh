@@ -11,7 +11,8 @@
 #	NAME_drain  return when everything that was accepted is on the members
 #	NAME_dirty  print how many KiB are not; null: there is no telling
 #	NAME_down   take it away
-#	NAME_is     print its version, a tab, and what the power's going off takes away
+#	NAME_is     print its version, what is true of a write that was not flushed, and where one that was
+#	            lies, with tabs between
 
 # The array is made anew for each, of the same members: a journal is for life.
 bare() {
@@ -41,7 +42,7 @@ raw_ready() { :; }
 raw_drain() { :; }
 raw_dirty() { echo 0; }
 raw_down() { :; }
-raw_is() { printf '%s\tdurable, write hole\n' "$(version mdadm)"; }
+raw_is() { printf '%s\tdurable\tmembers, write hole\n' "$(version mdadm)"; }
 
 # md with a large stripe cache, and threads: md(4).
 tuned_up() {
@@ -69,7 +70,7 @@ journal_drain() {
 
 journal_dirty() { echo null; }
 journal_down() { :; }
-journal_is() { printf '%s\tdurable\n' "$(version mdadm)"; }
+journal_is() { printf '%s\tdurable\tfast device\n' "$(version mdadm)"; }
 
 # bcache, for which bcache.rst says: a data offset of whole stripes, no bypass for what is
 # sequential or when the cache is slow. It needs 1024 buckets at least.
@@ -84,7 +85,7 @@ bcache_up() {
 	set=$(realpath "$bcache/cache")
 	# The pause between two rounds of writing back would be in each drain.
 	echo 0 >"$bcache/sequential_cutoff" && echo 0 >"$set/congested_read_threshold_us" &&
-		echo 0 >"$set/congested_write_threshold_us" && rig_set "$bcache/writeback_delay" 1 || return
+		echo 0 >"$set/congested_write_threshold_us" && rig_set "$bcache/writeback_delay" 0 || return
 	[[ $(<"$bcache/cache_mode") == *'[writeback]'* && $(<"$bcache/state") == clean ]] ||
 		rig_error "bcache: $(<"$bcache/cache_mode"), $(<"$bcache/state")" || return
 	dev=/dev/bcache0
@@ -102,10 +103,11 @@ bcache_has_room() {
 	(($(<"$1/cache_available_percent") >= 90))
 }
 
-# As fast as it can, which writeback_percent 0 is.
+# As fast as it can, which writeback_percent 0 is; and at once, for which it must be woken.
 bcache_drain() {
 	[[ $(<"$bcache/state") != clean ]] || return 0
-	rig_set "$bcache/writeback_percent" 0 && await 300 bcache_clean && rig_set "$bcache/writeback_percent" 10
+	rig_set "$bcache/writeback_percent" 0 && echo 1 >"$bcache/writeback_running" && await 300 bcache_clean &&
+		rig_set "$bcache/writeback_percent" 10
 }
 
 bcache_clean() {
@@ -127,7 +129,7 @@ bcache_down() {
 	echo 1 >"$bcache/stop" && echo 1 >"$set/stop" && await 30 test ! -e "$set" && await 30 test ! -e /sys/block/bcache0
 }
 
-bcache_is() { printf '%s\tvolatile, 0.1 s\n' "$(version bcache-tools)"; }
+bcache_is() { printf '%s\tvolatile, 0.1 s\tfast device, later members, write hole\n' "$(version bcache-tools)"; }
 
 # dm-writecache on an SSD, with the block size that writecache.rst recommends.
 writecache_up() {
@@ -151,10 +153,10 @@ writecache_dirty() {
 }
 
 writecache_down() { dmsetup remove --retry wc; }
-writecache_is() { printf '%s\tvolatile, 1 s\n' "$(target_version writecache)"; }
+writecache_is() { printf '%s\tvolatile, 1 s\tfast device, later members, write hole\n' "$(target_version writecache)"; }
 
-target_up() {
-	bare && rig_target fs0 "$RIG_MD" high_water_bytes "$fast_bytes" file_high_water_bytes "$fast_bytes" &&
+target_up() {	# [KEY VALUE]...
+	bare && rig_target fs0 "$RIG_MD" high_water_bytes "$fast_bytes" file_high_water_bytes "$fast_bytes" "$@" &&
 		dev=/dev/mapper/fs0 && staged=$(rig_sysfs fs0)/stats/staged_bytes
 }
 
@@ -166,7 +168,15 @@ target_drain() {
 
 target_dirty() { echo $(($(<"$staged") / 1024)); }
 target_down() { rig_target_remove fs0; }
-target_is() { printf '%s\tvolatile, 5 s\n' "$(target_version fullstripe)"; }
+target_is() { printf '%s\tvolatile, 5 s or as long as there is more to write\tmembers, write hole\n' "$(target_version fullstripe)"; }
+
+# The target as durable as md: a write completes when it is on the members.
+through_up() { target_up mode writethrough; }
+through_ready() { :; }
+through_drain() { target_drain; }
+through_dirty() { target_dirty; }
+through_down() { target_down; }
+through_is() { printf '%s\tdurable\tmembers, write hole\n' "$(target_version fullstripe)"; }
 
 # await SECONDS COMMAND...: until COMMAND succeeds.
 await() {

@@ -4,9 +4,9 @@
 
 include "figures";
 
-["\(.kernel) swept", "at", "a member does", "work", "speed to md", "range", "fewer member I/Os", "CPU to md", "MiB/s, md", "target"],
+["\(.kernel) swept", "at", "a member does", "work", "speed to md", "range", "fewer member I/Os", "CPU s/GB, md", "target", "fio alone", "MiB/s, md", "target"],
 (.points[] | [.what, .at, .member_iops, .row, (.speed.median | short), "\(.speed.min | short) to \(.speed.max | short)",
-	(.ios.median | short), (.cpu.median | short), (.raw.mib_s | short), (.target.mib_s | short)]),
+	(.ios.median | short), (.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short), (.disk.cpu_s_per_gb | short), (.raw.mib_s | short), (.target.mib_s | short)]),
 [""],
 ["swept", "work", "slower at"],
 (.ends[] | [.what, .row, (.slower_at | join(", "))])

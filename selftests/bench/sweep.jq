@@ -17,10 +17,12 @@ def mib_s: speed * 1000 / 1048576;
 		| (if $here != [] then $here else
 			$all | map(select(.row == $row and .device == "raw" and (.case | startswith($what + " ")))) end) as $raw
 		| {what: $what, row: $row, at: ($at | tonumber), member_iops: (map(.member_iops) | median),
-			speed: ratios(speed; $target; $raw), ios: ratios([member_ios, 1] | max; $raw; $target),
+			speed: ratios(speed; $target; $raw), ios: ratios(ios_each; $raw; $target),
 			cpu: ratios(cpu; $target; $raw),
 			raw: {mib_s: ($raw | map(mib_s) | median), cpu_s_per_gb: ($raw | map(cpu) | median)},
-			target: {mib_s: ($target | map(mib_s) | median), cpu_s_per_gb: ($target | map(cpu) | median)}}]
+			target: {mib_s: ($target | map(mib_s) | median), cpu_s_per_gb: ($target | map(cpu) | median)}}
+		# What fio alone takes.
+		+ ($all | select_of($row; $case; "disk") | if . == [] then {} else {disk: {cpu_s_per_gb: (map(cpu) | median)}} end)]
 	| sort_by(.what, .row, .at)
 }
 | .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]
