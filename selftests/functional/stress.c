@@ -63,6 +63,8 @@ static struct extent {
 	uint64_t sectors;
 } busy[MAX_THREADS];
 static unsigned long ops_left;
+/* None begins before all are there: by what they do a test knows that memory may be made to fail now. */
+static pthread_barrier_t all_there;
 static uint32_t *generation;	/* of each sector; 0: as the device was made, all zero */
 static bool *discarded;		/* since it was written: may be zero too */
 static int fd;
@@ -300,6 +302,7 @@ static void *run(void *arg)
 	uint64_t walk = 0;
 	char *data = buffer();
 
+	pthread_barrier_wait(&all_there);
 	for (;;) {
 		struct extent extent = pick(&rand, &walk);
 		unsigned int dice = rand_r(&rand) % 100;
@@ -361,6 +364,7 @@ static void *run_streams(void *arg)
 	unsigned int rand = options.seed * MAX_THREADS + thread;
 	char *data = buffer();
 
+	pthread_barrier_wait(&all_there);
 	while (read_stream(thread, &rand, data))
 		;
 	free(data);
@@ -473,6 +477,7 @@ int main(int argc, char **argv)
 	if (options.insist && mlockall(MCL_CURRENT | MCL_FUTURE))
 		die("mlockall: %m");
 	ops_left = options.ops;
+	pthread_barrier_init(&all_there, NULL, options.threads + options.streams);
 	for (i = 0; i < options.threads + options.streams; i++)
 		if (pthread_create(&threads[i], NULL, i < options.threads ? run : run_streams,
 				   (void *)(uintptr_t)i))
