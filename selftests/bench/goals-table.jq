@@ -7,15 +7,18 @@ include "figures";
 
 def cell:
 	if length == 0 then "-"
-	else (map(select(.reached == false)) + .)[0]
+	else max_by([.reached == false, .median])
 		| if .reached == false then "**\(.median | short)**" else (.median | short) end
 			+ if spread == "" then "" else " (\(spread)\(if .runs then ", of \(.runs)" else "" end))" end end;
 def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];
+# That of R8 may be another one.
+def which_goal: map(.[] | select(.goal)) | unique_by(.goal)
+	| if length > 1 then map("\(.goal) (\(.array))") else map(.goal) end | join(", ");
 def in_order: reduce .[] as $name ([]; if index([$name]) then . else . + [$name] end);
 
 . as $reports
 | (["", "work", "what", "goal"] + map(if .array then "\(.kernel) \(.array)" else "this machine" end)),
 	(map(.goals[] | named) | in_order[] | . as $name
-		| [$reports[] | [.goals[] | select(named == $name)]] as $cells
-		| $name + [$cells | map(.[].goal // empty) | unique | join(", ")] + ($cells | map(cell)))
+		| [$reports[] | .array as $array | [.goals[] | select(named == $name) + {array: $array}]] as $cells
+		| $name + [$cells | which_goal] + ($cells | map(cell)))
 | @csv

@@ -9,7 +9,7 @@ def for_one: sort_by(.writes) | (.[-1].instructions - .[0].instructions) / (.[-1
 
 . as $all
 | {
-	kernel: $kernel, date: $date, module: its_module, runs: 1,
+	kernel: $kernel, date: $date, module: its_module, with: measured_with, runs: 1,
 	instructions: [("in order", "at random", "whole stripes") as $work
 		| {work: $work} + ([("disk", "md", "target") as $device
 			| ($all | map(select(.work == $work and .device == $device))) | select(length > 1)

@@ -10,7 +10,7 @@ def mib_s: speed * 1000 / 1048576;
 
 . as $all
 | {
-	kernel: $kernel, date: $date, module: its_module, runs: (map(.run) | unique | length),
+	kernel: $kernel, date: $date, module: its_module, with: measured_with, runs: (map(.run) | unique | length),
 	points: [group_by([.row, .case])[] | .[0] as {$row, $case} | ($case | split(" ")) as [$what, $at]
 		| ($all | select_of($row; $case; "target")) as $target | ($all | select_of($row; $case; "raw")) as $here
 		# What is swept is not md's: it was measured at the first point.

@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 53
+tap_plan 54
 
 {
 	measured W1 bcache 1 100 900 400
@@ -202,7 +202,7 @@ cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R5.json"
 cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R8.json"
 # goals KERNEL GOAL...: a report of ./run.
 goals() {
-	printf '%s\n' "${@:2}" | jq -s '{kernel: $kernel, array: "R5", runs: 1, goals: .}' --arg kernel "$1" \
+	printf '%s\n' "${@:2}" | jq -s '{kernel: $kernel, array: "R5", runs: 1, goals: ., figures: []}' --arg kernel "$1" \
 		>"$dir/tree/build/bench/$1-R5.json"
 }
 goals 6.12 '{"row":"W1","case":"c","what":"speed","goal":">= 40","median":50,"min":40,"max":60,"runs":3,"reached":true}' \
@@ -215,7 +215,7 @@ tap_is "$(sed -n '/is not reached:/,/^How far\|^The goals\|^Beside history/p' "$
 	$'   "6.12 R5","FS","c","bcache","1.1","","4",">= 1.3"\n   "6.12 R5","W4","c","raw","0.9","","4",""\n   "6.12 R8","W4","c","raw","0.7","0.6 to 0.8","4",""' \
 	"it says where the target loses, and where it does not win by enough"
 tap_is "$(sed -n '/^The goals beside/,/^Beside/p' "$results" | grep -oP '^   "\w*",.*')" \
-	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40, >= 80","50 (40 to 60, of 3)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
+	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40 (R5), >= 80 (R5)","50 (40 to 60, of 3)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
 	"it has the goals of all machines side by side"
 tap_is "$(grep -c 'How far it carries' "$results")" 0 "it says nothing of what was not measured"
 tap_is "$(jq '.goals[] | select(.row == "W9") | .median' "$dir/tree/Documentation/bench/peers-6.12-R5.json")" 123.5 "reports are kept in four digits"
@@ -225,18 +225,20 @@ cp "$results" "$dir/before"
 rm "$dir/tree/build/bench"/*.json
 "$page" >/dev/null
 tap_check "without new reports it is made anew of those that were kept" cmp "$dir/before" "$results"
-# of_module NAME KERNEL: the goals that were kept are of that module then.
+# of_module NAME REPORT...: these that were kept are of that module then.
 of_module() {
-	local kept=$dir/tree/Documentation/bench/goals-$2-R5.json
-	jq --arg name "$1" '.module = $name' "$kept" >"$dir/kept" && mv "$dir/kept" "$kept"
+	local kept
+	for kept in "${@:2}"; do
+		jq --arg name "$1" '.module = $name' "$kept" >"$dir/kept" && mv "$dir/kept" "$kept"
+	done
+	"$page" >"$dir/said"
+	grep -c 'not all of the same module' "$results"
 }
-of_module A 6.12
-of_module A 6.1
-"$page" >/dev/null
-tap_is "$(grep -c 'not all of the same module' "$results")" 0 "reports of one module go together"
-of_module B 6.1
-"$page" >/dev/null
-tap_is "$(grep -c 'not all of the same module' "$results")" 1 "and of two it is said"
+kept=("$dir/tree/Documentation/bench"/*.json)
+tap_is "$(of_module A "${kept[@]}")" 0 "reports of one module go together"
+tap_is "$(of_module B "${kept[0]}")" 1 "and of two it is said"
+tap_is "$(grep -c '^6.1.* W1 c speed: 50, goal >= 80$' "$dir/said") $(grep 'goals are reached' "$dir/said")" \
+	"1 $(grep 'goals are reached' "$results")" "what is missed is said in the end, and how many are not"
 
 # Runs that are added: the machine is this one, and what measures in it makes figures up.
 mkdir "$dir/tree/selftests/vm"
