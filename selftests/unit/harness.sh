@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 39
+tap_plan 40
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -131,7 +131,8 @@ tap_is "$STATUS, $LAST, $(grep -c '^#   .*: the emulator failed, see ' <<<"$OUTP
 # A kernel that no machine boots. Nothing else here needs the emulator.
 not_booting() {
 	local kernel=$dir/kernel name why
-	local names=("a machine that does not boot is started three times" "and what it said of its end is among what failed")
+	local names=("a machine that does not boot is started three times" "and what it said of its end is among what failed"
+		"so is one that never comes to its command")
 
 	for why in qemu-system-x86_64 busybox cpio; do
 		type -P "$why" >/dev/null && continue
@@ -149,6 +150,11 @@ not_booting() {
 	tap_is "$?, $(grep -c 'ended before the command was run' <<<"$OUTPUT")" "1, 2" "${names[0]}"
 	grep -q "^#   functional/kernel: .*: the machine ended without a result (QEMU's exit status 1)\$" <<<"$OUTPUT"
 	tap_is $? 0 "${names[1]}"
+	# The least that QEMU takes for a kernel, by the Multiboot specification: a header, and a jump to itself.
+	printf '%b' '\x02\xb0\xad\x1b' '\0\0\x01\0' '\xfe\x4f\x51\xe4' '\0\0\x10\0' '\0\0\x10\0' '\0\0\0\0' '\0\0\0\0' \
+		'\x20\0\x10\0' '\xeb\xfe' >"$kernel/boot/vmlinuz"
+	OUTPUT=$("$here/../vm/run" --kernel "$kernel" --boot-limit 1 -- true 2>&1)
+	tap_is "$?, $(grep -c 'the command had not begun after 1 s' <<<"$OUTPUT")" "123, 3" "${names[2]}"
 }
 not_booting
 
