@@ -21,10 +21,10 @@ def spread: if .min == .max then "" else "\(.min | short) to \(.max | short)" en
 # long they took, and how much was left for them; and what the fast device was given to write.
 def figures_table:
 	any(.figures[]; .drain_ms) as $drains
-	| ["", "case", "device", "MiB/s", "member reads", "writes", "KiB read", "written", "rmw", "rcw",
+	| ["", "case", "device", "MiB", "MiB/s", "member reads", "writes", "KiB read", "written", "rmw", "rcw",
 		"p50, us", "p99", "p99.9", "CPU s/GB"] + if $drains then ["drain, ms", "of KiB", "fast KiB"] else [] end,
-	(.figures[] | [.row, .case, .device]
+	(.figures[] | [.row, .case, .device, (if .bytes then .bytes / 1048576 else null end | short)]
 		+ ([.fsync.writer_mib_s // .mib_s, .member_reads, .member_writes, .member_read_kib, .member_write_kib, .rmw, .rcw,
 			.fsync.p50_us // .p50_us, .fsync.p99_us // .p99_us, .fsync.p99_9_us // .p99_9_us, .cpu_s_per_gb]
 			+ if $drains then [.drain_ms, .dirty_kib, .fast_kib] else [] end
-			| map(.median? | short)));
+			| map(if type == "object" then .median else . end | short)));

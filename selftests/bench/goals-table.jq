@@ -7,7 +7,7 @@ include "figures";
 
 def cell:
 	if length == 0 then "-"
-	else max_by([.reached == false, .median])
+	else max_by([.reached == false, .max // .median])
 		| if .reached == false then "**\(.median | short)**" else (.median | short) end
 			+ if spread == "" then "" else " (\(spread)\(if .runs then ", of \(.runs)" else "" end))" end end;
 def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];

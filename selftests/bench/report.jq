@@ -27,7 +27,7 @@ def speedup(row; case; device): ratios(speed; select_of(row; case; "target"); se
 
 def goal(row; case; what): {row: row, case: case, what: what} + .;
 
-# A goal, and beside it how md with a large stripe cache stands to the target.
+# A goal, and beside it how md with a large stripe cache and threads stands to the target.
 def against_raw(row; case; least):
 	(speedup(row; case; "tuned") | .median) as $tuned
 	| speedup(row; case; "raw") | at_least(least) | goal(row; case; "speed to raw") + {to_tuned: $tuned};
@@ -47,7 +47,7 @@ def goals:
 	(.[0].array) as $array
 	| [("4k", "8k") as $bs | against_raw("W1"; $bs; if $array == "R5" then 40 else 80 end)],
 	[to_raws_best("W1")],
-	[W2[] | .[0].case as $case | map(.inside) | range_of | at_most_always(0)
+	[W2[] | .[0].case as $case | map(.inside // error("nothing is known of \($case)")) | range_of | at_most_always(0)
 		| goal("W2"; $case; "rows read inside")],
 	# An edge may be filled: one read of each data member. In files nobody knows whose reads they are.
 	[W2[] | select(.[0].edges) | .[0].case as $case

@@ -154,7 +154,8 @@ not_booting() {
 	printf '%b' '\x02\xb0\xad\x1b' '\0\0\x01\0' '\xfe\x4f\x51\xe4' '\0\0\x10\0' '\0\0\x10\0' '\0\0\0\0' '\0\0\0\0' \
 		'\x20\0\x10\0' '\xeb\xfe' >"$kernel/boot/vmlinuz"
 	OUTPUT=$("$here/../vm/run" --kernel "$kernel" --boot-limit 1 -- true 2>&1)
-	tap_is "$?, $(grep -c 'the command had not begun after 1 s' <<<"$OUTPUT")" "123, 3" "${names[2]}"
+	tap_is "$?, $(grep -c 'the command had not begun after 1 s' <<<"$OUTPUT"), $(grep -c 'did not begin its command within 1 s' <<<"$OUTPUT")" \
+		"125, 3, 1" "${names[2]}"
 }
 not_booting
 

@@ -681,25 +681,37 @@ static void test_merge_live(void **state)
 	free(b[1].data);
 }
 
-static ssize_t fill_fails(void *source, void *space, size_t room)
+static ssize_t fill_or_fail(void *source, void *space, size_t room)
 {
-	(void)source;
-	(void)space;
-	(void)room;
-	return -EIO;
+	ssize_t n = fill_from_memory(source, space, room);
+
+	return n > 0 ? n : -EIO;
 }
 
 static void test_merge_error(void **state)
 {
+	struct bytes b = { .len = 0 };
+	struct memory_stream source = { &b, 0, SIZE_MAX };
 	const struct trace_event *e;
 	struct merge *m;
 
 	(void)state;
-	assert_int_equal(merge_new(fill_fails, &m), 0);
-	assert_int_equal(merge_add(m, NULL), 0);
+	assert_int_equal(merge_new(fill_or_fail, &m), 0);
+	assert_int_equal(merge_add(m, &source), 0);
 	assert_int_equal(merge_next(m, UINT64_MAX, &e), -EIO);
 	assert_int_equal(merge_next(m, UINT64_MAX, &e), -EIO);
+
+	/* It goes on where it stopped, also behind an event that was given out. */
+	put_record(&b, 10, 1);
+	assert_int_equal(merge_next(m, UINT64_MAX, &e), 1);
+	assert_int_equal(e->pid, 1);
+	assert_int_equal(merge_next(m, UINT64_MAX, &e), -EIO);
+	assert_int_equal(merge_next(m, UINT64_MAX, &e), -EIO);
+	put_record(&b, 20, 2);
+	assert_int_equal(merge_next(m, UINT64_MAX, &e), 1);
+	assert_int_equal(e->pid, 2);
 	merge_free(m);
+	free(b.data);
 }
 
 static void test_device_number(void **state)
