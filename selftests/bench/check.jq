@@ -3,18 +3,15 @@
 # The regression guard (see ./check): the ratios $stored beside those of a report of ./peers.jq.
 # Less than nine tenths of one is a regression, or than half of the requests where KiB are what counts.
 
-def least(by; counted): if by == counted then 0.9 else 0.5 end;
-
 . as $report
 | $stored[0].ratios as $ratios
 | [$ratios[] | . as $before
 	| [$report.goals[] | select(.row == $before.row and .case == $before.case and .peer == $before.peer)][0] as $now
 	| ("kib", "ios") as $by | select($by == .by or $by == "ios")
-	| {row, case, peer, by: $by, ratio: $before[$by], now: $now[$by].median?, least: least($by; $before.by)}
+	| {row, case, peer, by: $by, ratio: $before[$by], now: $now[$by].median?}
 	| .change = (if .now then .now / .ratio - 1 else null end)
-	| .kept = ((.now // 0) > .least * .ratio)],
+	| .kept = ((.now // 0) > (if $by == $before.by then 0.9 else 0.5 end) * .ratio)]
 # What is measured and not stored would never be missed.
-[$report.goals[] | . as $now | select(.peer == "raw" and IN(.row; $ARGS.positional[])
++ [$report.goals[] | . as $now | select(.peer == "raw" and IN(.row; $ARGS.positional[])
 	and all($ratios[]; .row != $now.row or .case != $now.case))
-	| {row, case, peer, by: "-", ratio: null, now: .ios.median, least: null, change: null, kept: false}]
-| .[]
+	| {row, case, peer, by: "-", ratio: null, now: .ios.median, change: null, kept: false}]

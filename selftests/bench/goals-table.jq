@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The goals of some reports (a list), for ./page, as lines of CSV: a line for each goal, a column for each report. Of
-# W2, whose cases are many and all alike, there is one line, of the worst.
+# the cases of one line it is the worst.
 
 include "figures";
 
@@ -10,7 +10,6 @@ def cell:
 	else max_by([.reached == false, .max // .median])
 		| if .reached == false then "**\(.median | short)**" else (.median | short) end
 			+ if spread == "" then "" else " (\(spread)\(if .runs then ", of \(.runs)" else "" end))" end end;
-def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];
 # That of R8 may be another one.
 def which_goal: map(.[] | select(.goal)) | unique_by(.goal)
 	| if length > 1 then map("\(.goal) (\(.array))") else map(.goal) end | join(", ");

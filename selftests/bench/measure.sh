@@ -93,6 +93,19 @@ measure() {
 	stretch=() edges=0
 }
 
+# empty_stripe_cache MD [SIZE]: of the array with that folder in sysfs; it has so many rows (256). Blocks that lie
+# there from the work before are not read again, and would make this one look better.
+empty_stripe_cache() {
+	{ rig_set "$1/stripe_cache_size" 17 && rig_set "$1/stripe_cache_size" "${2-256}"; } || fail "no stripe cache"
+}
+
+# make_fs FS NODE: as on an array of usual size, and not busy with what mkfs left for later.
+make_fs() {
+	local -A options=([ext4]='-b 4096 -E lazy_itable_init=0,lazy_journal_init=0' [xfs]='-f')
+	# shellcheck disable=SC2086 # several words
+	mkfs -t "$1" -q ${options[$1]} "$2" >/dev/null || fail "no $1 on $2"
+}
+
 # job BS DEPTH BYTES [OPTION]...: one fio job on $dev, and its fsync; where that is a directory, each
 # process of it has a file there.
 job() {

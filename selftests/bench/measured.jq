@@ -31,6 +31,14 @@ def dates(otherwise):
 	map(.fio.timestamp // empty) | [min, max] | map(values | strftime("%F")) | unique
 	| if . == [] then otherwise else join(" to ") end;
 
+# Of FS, which has one job, and of T1, where it is the small file's, the last. Null where there are no calls.
+def fsync_us(percent): .fio.jobs[-1].sync.lat_ns.percentile[percent]? // null | if . then . / 1000 else . end;
+def fsyncs: if IN(.[0].row; "FS", "T1") then {
+		p50_us: map(fsync_us("50.000000")) | range_of_values,
+		p99_us: map(fsync_us("99.000000")) | range_of_values,
+		p99_9_us: map(fsync_us("99.900000")) | range_of_values
+	} else null end;
+
 # Every figure of one case on one device.
 def figures_of: {
 	row: .[0].row, case: .[0].case, device: .[0].device, runs: length,
@@ -44,7 +52,8 @@ def figures_of: {
 	p50_us: map(latency_us("50.000000")) | range_of,
 	p99_us: map(latency_us("99.000000")) | range_of,
 	p99_9_us: map(latency_us("99.900000")) | range_of,
-	cpu_s_per_gb: map(cpu) | range_of
+	cpu_s_per_gb: map(cpu) | range_of,
+	fsync: fsyncs
 };
 
 # Over the runs: f of the one divided by f of the other.

@@ -73,6 +73,20 @@ measure() {
 	return 1
 }
 
+# measure_runs COMMAND: RUNS times COMMAND, which measures what it is for as $run, in addition to what was measured
+# already. One that fails is the last, and makes $status 1. Return: whether there is anything to report of.
+measure_runs() {
+	local first
+	first=$(jq -s 'map(.run // 0) | (max // 0) + 1' "$base.runs")
+	for ((run = first; run < first + runs; run++)); do
+		"$1" || {
+			status=1
+			break
+		}
+	done
+	[[ -s $base.runs ]]
+}
+
 # write_report SCRIPT [OPTION...]: $base.json of $base.runs, by a script of jq.
 write_report() {
 	jq -L "$here" -s --arg kernel "${kernel##*/}" --arg date "$(date -u +%F)" "${@:2}" -f "$here/$1" \

@@ -9,17 +9,10 @@ include "figures";
 # P1: the target is no slower than who has a fast device, and ahead where that should count.
 def goal(row): if IN(row; "W5", "W8", "FS", "T1") then 1.3 else 1.0 end;
 
-# Of FS, which has one job, and of T1, where it is the small file's. Null where there are no calls.
-def fsync_us(percent): .fio.jobs[-1].sync.lat_ns.percentile[percent]? // null | if . then . / 1000 else . end;
-
 def summary: figures_of + {
 	drain_ms: map(.drain_ms) | range_of,
 	dirty_kib: map(.dirty_kib) | range_of_values,
-	fast_kib: map(.fast_kib) | range_of,
-	fsync: (if IN(.[0].row; "FS", "T1") then {
-		p50_us: map(fsync_us("50.000000")) | range_of_values,
-		p99_us: map(fsync_us("99.000000")) | range_of_values,
-		p99_9_us: map(fsync_us("99.900000")) | range_of_values} else null end)
+	fast_kib: map(.fast_kib) | range_of
 };
 
 # How many times as fast $target is as $other, by what the row is about.

@@ -9,16 +9,13 @@ include "figures";
 def slowest_to_mean: jobs | map(.io_bytes / ([.runtime, 1] | max)) | min / (add / length);
 def read_to_consumed: .read_kib * 1024 / bytes;
 
-# Beside a writer (T1): who calls fsync, and how long that takes him.
+# Beside a writer (T1).
 def job(name): .fio.jobs[] | select(.jobname == name);
-def fsync_us(percent): job("small").sync.lat_ns.percentile[percent] / 1000;
 def writers_speed: job("writer").write | .io_bytes / ([.runtime, 1] | max);
 
 def summary: figures_of + {
-	fsync: (if .[0].row == "T1" then {
+	fsync: (if .[0].row == "T1" then fsyncs + {
 		calls: map(job("small").sync.total_ios) | range_of,
-		p50_us: map(fsync_us("50.000000")) | range_of, p99_us: map(fsync_us("99.000000")) | range_of,
-		p99_9_us: map(fsync_us("99.900000")) | range_of,
 		writer_mib_s: map(writers_speed * 1000 / 1048576) | range_of} else null end),
 	target: .[0] | with_entries(select(.key | test("_(bytes|stripes)$|^parked$")))
 };

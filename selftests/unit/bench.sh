@@ -135,7 +135,7 @@ guard 1 'not measured' "it takes no row that is missing"
 } | report
 guard 1 'not stored' "nor one that was never stored"
 jq '.array = "R8"' "$dir/report" >"$dir/other" && mv "$dir/other" "$dir/report"
-guard 2 'of R8, and' "it does not compare one array with another"
+guard 2 'is of R8 on 6.12, and' "it does not compare one array with another"
 
 {
 	point 'iops 3000' 100 110
