@@ -92,15 +92,17 @@ bcache_up() {
 }
 
 # What is clean counts as taken until it is looked for again, and while too much is taken bcache
-# lets writes pass.
+# lets writes pass. A file system that was just mounted may write in between, and what it wrote
+# counts until it is written back and looked for once more.
 bcache_ready() {
 	local set
 	set=$(realpath "$bcache/cache")
-	echo 1 >"$set/internal/trigger_gc" && await 30 bcache_has_room "$set"
+	await 60 bcache_has_room "$set" ||
+		rig_error "bcache: $(<"$set/cache_available_percent") % available, $(<"$bcache/state"), $(<"$bcache/dirty_data") dirty"
 }
 
 bcache_has_room() {
-	(($(<"$1/cache_available_percent") >= 90))
+	bcache_drain && echo 1 >"$1/internal/trigger_gc" && sleep 0.5 && (($(<"$1/cache_available_percent") >= 90))
 }
 
 # As fast as it can, which writeback_percent 0 is; and at once, for which it must be woken.
