@@ -49,24 +49,37 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/**
+ * struct survey - what is to be known of all heads when a request goes on with none
+ * @stride: from the nearest run to the request
+ * @oldest: the head that was used longest ago
+ */
+struct survey {
+	uint64_t stride;
+	unsigned int oldest;
+};
+
 /*
  * A request that goes on with nothing may be the second run of a strided stream.
  * Which one is not known; it is the nearest, if that is so. Being wrong costs
  * nothing: a third run at just this distance has to confirm it. Distances wrap, so that
- * a stride downwards is an ordinary number too.
+ * a stride downwards is an ordinary number too. Both in one pass, as they do not wait for each other there.
  */
-static uint64_t possible_stride(const struct stream_table *t, uint64_t start)
+static struct survey survey(const struct stream_table *t, uint64_t start)
 {
-	uint64_t stride = 0, nearest = UINT64_MAX;
+	uint64_t nearest = UINT64_MAX, last_used = UINT64_MAX;
+	struct survey ret = { 0 };
 
 	for (unsigned int i = 0; i < t->n; i++) {
-		uint64_t run_start = t->heads[i].run_start;
-		uint64_t away = distance(run_start, start);
+		const struct stream_head *h = &t->heads[i];
+		uint64_t away = distance(h->run_start, start);
 
-		stride = away < nearest ? start - run_start : stride;
+		ret.stride = away < nearest ? start - h->run_start : ret.stride;
 		nearest = away < nearest ? away : nearest;
+		ret.oldest = h->last_used < last_used ? i : ret.oldest;
+		last_used = h->last_used < last_used ? h->last_used : last_used;
 	}
-	return stride;
+	return ret;
 }
 
 /* Put it among the longest that are kept, if it is one. Return: how many are there then. */
@@ -85,27 +98,19 @@ static unsigned int keep(struct stream_head kept[static STREAMS_KEPT], unsigned 
 	return n;
 }
 
-static struct stream_head *head_to_reuse(struct streams *s, struct stream_table *t)
+/* A head of its own for a stream, that of the @oldest one if all are in use. */
+static struct stream_head *begin(struct streams *s, unsigned int oldest,
+				 const struct stream_head *head)
 {
-	uint64_t last_used = UINT64_MAX;
-	unsigned int oldest = 0;
+	struct stream_table *t = &s->tables[head->kind];
+	struct stream_head *h;
 
-	if (t->n < STREAMS_MAX)
-		return &t->heads[t->n++];
-	for (unsigned int i = 0; i < t->n; i++) {
-		uint64_t used = t->heads[i].last_used;
-
-		oldest = used < last_used ? i : oldest;
-		last_used = used < last_used ? used : last_used;
+	if (t->n < STREAMS_MAX) {
+		h = &t->heads[t->n++];
+	} else {
+		h = &t->heads[oldest];
+		s->n_kept = keep(s->kept, s->n_kept, h);
 	}
-	s->n_kept = keep(s->kept, s->n_kept, &t->heads[oldest]);
-	return &t->heads[oldest];
-}
-
-static struct stream_head *begin(struct streams *s, const struct stream_head *head)
-{
-	struct stream_head *h = head_to_reuse(s, &s->tables[head->kind]);
-
 	*h = *head;
 	h->next_run = h->stride ? h->run_start + h->stride : STREAMS_NOWHERE;
 	return h;
@@ -137,7 +142,7 @@ static struct stream_head *follow_stride(struct streams *s, struct stream_head *
 	h->next_run = STREAMS_NOWHERE;
 	h->steps = 0;
 	h->sectors = 0;
-	return begin(s, &next);
+	return begin(s, survey(&s->tables[h->kind], next.run_start).oldest, &next);
 }
 
 /**
@@ -153,6 +158,7 @@ void streams_add(struct streams *s, uint64_t time, enum stream_kind kind, uint64
 {
 	struct stream_table *t = &s->tables[kind];
 	struct stream_head *h = NULL;
+	struct survey of;
 
 	s->requests++;
 	switch (find(t, start, end, &h)) {
@@ -169,11 +175,12 @@ void streams_add(struct streams *s, uint64_t time, enum stream_kind kind, uint64
 		h = follow_stride(s, h);
 		break;
 	case STEP_NEW:
-		h = begin(s, &(struct stream_head) {
+		of = survey(t, start);
+		h = begin(s, of.oldest, &(struct stream_head) {
 			.first = start,
 			.began = time,
 			.run_start = start,
-			.stride = possible_stride(t, start),
+			.stride = of.stride,
 			.kind = kind,
 		});
 		break;
