@@ -34,12 +34,13 @@ is_staged() {
 	put i "$1" 8 && is_above staged_bytes 0
 }
 
-# lets_pass PID: whether that process changes the stripes, and waits for what was under way before.
+# lets_pass PID: whether that process changes the stripes, and sleeps until what was under way before is over: not in
+# what it calls, as when it allocates, or drains.
 # shellcheck disable=SC2317 # until_true calls it
 lets_pass() {
-	local stack
-	stack=$(<"/proc/$1/stack")
-	[[ $stack == *staging_set_geometry* && $stack != *rcu* && $stack != *destager_drain* ]]
+	local innermost
+	read -r innermost <"/proc/$1/stack"
+	[[ $innermost == *staging_set_geometry* || $innermost == *drain_and_pass* ]]
 }
 
 tap_plan 17
