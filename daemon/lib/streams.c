@@ -63,7 +63,8 @@ struct survey {
  * A request that goes on with nothing may be the second run of a strided stream.
  * Which one is not known; it is the nearest, if that is so. Being wrong costs
  * nothing: a third run at just this distance has to confirm it. Distances wrap, so that
- * a stride downwards is an ordinary number too. Both in one pass, as they do not wait for each other there.
+ * a stride downwards is an ordinary number too. The oldest head is looked for in the same
+ * pass, where neither search waits for the comparisons of the other.
  */
 static struct survey survey(const struct stream_table *t, uint64_t start)
 {
