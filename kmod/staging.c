@@ -745,25 +745,25 @@ void staging_mark_unmarked(struct fullstripe *fs, struct fullstripe_io *io)
 	atomic_inc(&fs->staging.unmarked[io->generation]);
 }
 
-static void add_straight(struct fullstripe *fs, struct bio *bio)
+/**
+ * staging_send_straight() - writes leave, in one plug, as those do that come in the meantime.
+ * @fs: the target.
+ * @bios: the writes, remapped; empty afterwards.
+ *
+ * Context: any.
+ */
+void staging_send_straight(struct fullstripe *fs, struct bio_list *bios)
 {
 	struct staging *st = &fs->staging;
 	unsigned long flags;
 
+	if (bio_list_empty(bios))
+		return;
 	spin_lock_irqsave(&st->straight_lock, flags);
-	bio_list_add(&st->straight, bio);
+	bio_list_merge(&st->straight, bios);
 	spin_unlock_irqrestore(&st->straight_lock, flags);
-}
-
-/**
- * staging_send_straight() - what add_straight() was given leaves, in one plug.
- * @fs: the target.
- *
- * Context: any.
- */
-void staging_send_straight(struct fullstripe *fs)
-{
-	queue_work(fs->destager.wq, &fs->staging.straight_work);
+	bio_list_init(bios);
+	queue_work(fs->destager.wq, &st->straight_work);
 }
 
 /**
@@ -780,6 +780,7 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
 	u32 sectors = bio_sectors(bio);
 	u32 width, first, in_stripe, take;
+	struct bio_list straight;
 	unsigned int most, nr;
 	u64 stripe;
 
@@ -840,8 +841,9 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 		if (most || in_stripe < width)
 			return DM_MAPIO_REMAPPED;
 		/* It could not be held, and leaves in several bios. */
-		add_straight(fs, bio);
-		staging_send_straight(fs);
+		bio_list_init(&straight);
+		bio_list_add(&straight, bio);
+		staging_send_straight(fs, &straight);
 		break;
 	case VERDICT_PARK:
 		park(fs, bio);
@@ -852,8 +854,11 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 	return DM_MAPIO_SUBMITTED;
 }
 
-/* Try again a bio that was parked; false if there is no memory for it. Caller sends. */
-static bool write_parked(struct fullstripe *fs, struct bio *bio)
+/*
+ * Try again a bio that was parked; false if there is no memory for it. If it passes by it is added to
+ * @straight: md may sleep, and the next one may have nothing to do with it.
+ */
+static bool write_parked(struct fullstripe *fs, struct bio *bio, struct bio_list *straight)
 {
 	enum verdict verdict;
 	u64 sector = dm_target_offset(fs->ti, bio->bi_iter.bi_sector);
@@ -865,8 +870,7 @@ static bool write_parked(struct fullstripe *fs, struct bio *bio)
 	verdict = write_in_stripe(fs, bio, stripe, first);
 	if (verdict == VERDICT_REMAP) {
 		fullstripe_remap(fs, bio);
-		/* md may sleep, and the next one may have nothing to do with it. */
-		add_straight(fs, bio);
+		bio_list_add(straight, bio);
 	}
 	return verdict != VERDICT_PARK;
 }
@@ -875,14 +879,14 @@ static bool write_parked(struct fullstripe *fs, struct bio *bio)
  * staging_go_on() - take a write that was parked because of its file.
  * @fs: the target.
  * @bio: a write within one whole stripe, counted in nr_parked.
- *
- * Those leave together that are taken until staging_send_straight(), which follows.
+ * @straight: to which it is added if it passes by: for staging_send_straight(), of all that are
+ *	to leave together.
  *
  * Context: a work item; does not sleep.
  */
-void staging_go_on(struct fullstripe *fs, struct bio *bio)
+void staging_go_on(struct fullstripe *fs, struct bio *bio, struct bio_list *straight)
 {
-	if (!write_parked(fs, bio))
+	if (!write_parked(fs, bio, straight))
 		park(fs, bio);
 	/* What is parked anew is counted anew. */
 	if (atomic_dec_and_test(&fs->staging.nr_parked))
@@ -911,10 +915,11 @@ static void parked_work(struct work_struct *work)
 {
 	struct staging *st = container_of(work, struct staging, parked_work);
 	struct fullstripe *fs = container_of(st, struct fullstripe, staging);
-	struct bio_list kept;
+	struct bio_list kept, straight;
 	struct bio *bio;
 
 	bio_list_init(&kept);
+	bio_list_init(&straight);
 	for (;;) {
 		bool taken;
 
@@ -924,7 +929,7 @@ static void parked_work(struct work_struct *work)
 		if (!bio)
 			break;
 
-		taken = write_parked(fs, bio);
+		taken = write_parked(fs, bio, &straight);
 		if (!taken)
 			bio_list_add(&kept, bio);
 		/* What is kept was counted anew. */
@@ -933,7 +938,7 @@ static void parked_work(struct work_struct *work)
 		if (!taken && !atomic_read(&fs->destager.failing))
 			break;
 	}
-	staging_send_straight(fs);
+	staging_send_straight(fs, &straight);
 	if (bio_list_empty(&kept)) {
 		wake_if_awaited(fs);
 		return;

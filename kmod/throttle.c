@@ -656,7 +656,9 @@ static void throttle_work(struct work_struct *work)
 {
 	struct throttle *t = container_of(work, struct throttle, work);
 	struct fullstripe *fs = container_of(t, struct fullstripe, throttle);
+	struct bio_list straight;
 
+	bio_list_init(&straight);
 	t->filling = false;
 	for (;;) {
 		struct dirty_file *file;
@@ -670,14 +672,14 @@ static void throttle_work(struct work_struct *work)
 		/* It stays: only this work takes what it has parked. */
 		bio = next_parked(fs, file);
 		if (bio) {
-			staging_go_on(fs, bio);
+			staging_go_on(fs, bio, &straight);
 		} else {
-			staging_send_straight(fs);
+			staging_send_straight(fs, &straight);
 			destager_kick(fs);
 		}
 		cond_resched();
 	}
-	staging_send_straight(fs);
+	staging_send_straight(fs, &straight);
 }
 
 /**
