@@ -13,8 +13,9 @@
  * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark; at once if they are held only as the lower device takes them
  *    in several bios.
- * 5. Stripes that are older than hold_ms; of partial ones one at a time also while there are
- *    always whole ones, and of either while there are always some of 1 to 3.
+ * 5. Stripes that are older than hold_ms, or that writethrough holds in vain; of partial ones one
+ *    at a time also while there are always whole ones, and of either while there are always some of
+ *    1 to 3.
  * 6. All that is staged, when no read or write came for a fifth of hold_ms: an idle
  *    device drains.
  * 7. Above a file's high water mark: whole stripes, and if that leaves it no room for more the
@@ -67,6 +68,13 @@
 
 /* So many of them may be in flight then, until they are late. */
 #define NEAR_BRIEF		1
+
+/*
+ * After so many holds of writethrough in vain, one after the other, it does not hold for so many
+ * stripes, and then looks again.
+ */
+#define VAIN_HOLDS		16
+#define VAIN_PERIOD		64
 
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
@@ -512,6 +520,23 @@ static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 }
 
 /*
+ * Who writes a block at a time waits for each, and nobody joins him: what is held for others then
+ * is only slower. Those who have several under way join also without a hold, while the first is in flight.
+ */
+static void learn_from_hold(struct destager *d, const struct stripe_group *group)
+{
+	const struct fullstripe *fs = fullstripe_of(d);
+
+	if (group->copied || READ_ONCE(group->urgent) || is_whole(fs, group) ||
+	    setting(fs, SETTING_MODE) != MODE_WRITETHROUGH)
+		return;
+	if (group->held.head != group->held.tail)
+		d->vain_holds = 0;
+	else if (++d->vain_holds == VAIN_HOLDS + VAIN_PERIOD)
+		d->vain_holds = VAIN_HOLDS - 1;
+}
+
+/*
  * Start writing an open group, and if it is whole, and not to be @alone, the whole ones beside it;
  * false if something else must finish first.
  */
@@ -526,6 +551,7 @@ static bool start(struct destager *d, struct stripe_group *group, bool alone)
 		return false;
 	if (pinned)
 		return true;
+	learn_from_hold(d, group);
 	list_add_tail(&group->batch_link, &group->batch);
 	if (!alone && is_whole(fullstripe_of(d), group)) {
 		gather(d, group, prev, -1, &nr);
@@ -547,6 +573,16 @@ static unsigned long deadline(const struct fullstripe *fs, unsigned long since)
 static bool is_held_long(const struct fullstripe *fs, unsigned long since)
 {
 	return time_after_eq(fs->destager.now, deadline(fs, since));
+}
+
+/* Whether a group has waited long enough for others to join. */
+static bool is_due(const struct destager *d, const struct stripe_group *group)
+{
+	const struct fullstripe *fs = fullstripe_of(d);
+
+	return is_held_long(fs, group->born) ||
+	       (!group->copied && d->vain_holds >= VAIN_HOLDS &&
+		setting(fs, SETTING_MODE) == MODE_WRITETHROUGH);
 }
 
 /* When the device counts as idle, if nothing comes until then. */
@@ -753,7 +789,7 @@ static void start_old(struct destager *d, bool gather)
 		 * There may always be more whole ones than can be in flight, or more of what
 		 * somebody waits for: one always can.
 		 */
-		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_held_long(fs, group->born))
+		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_due(d, group))
 			return;
 		if (group->state != GROUP_OPEN ||
 		    (!has_place && others && is_whole(fs, group)) ||
@@ -1237,7 +1273,7 @@ static void set_alarm(struct destager *d)
 	if (READ_ONCE(d->stopped))
 		return;
 	list_for_each_entry(group, &d->live, live) {
-		if (group->state != GROUP_OPEN || is_held_long(fs, group->born))
+		if (group->state != GROUP_OPEN || is_due(d, group))
 			continue;
 		next = min(next, deadline(fs, group->born) - d->now);
 		break;

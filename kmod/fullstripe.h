@@ -701,6 +701,7 @@ enum destager_settled {
  * @owed_next: it is the turn of those that a flush or a drain waits for, before urgent ones.
  * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
+ * @vain_holds: how many stripes that writethrough held nobody joined, one after the other.
  * @fills: free struct fill; changes also while the gate is passing.
  */
 struct destager {
@@ -753,6 +754,7 @@ struct destager {
 	bool owed_next;
 	bool pressing_next;
 	unsigned long in_vain;
+	unsigned int vain_holds;
 	struct list_head fills;
 };
 
