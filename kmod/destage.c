@@ -521,18 +521,20 @@ static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 
 /*
  * Who writes a block at a time waits for each, and nobody joins him: what is held for others then
- * is only slower. Those who have several under way join also without a hold, while the first is in flight.
+ * is only slower. Those who have several under way join also without a hold, while one of theirs
+ * is in flight; of two that is seen when it holds again.
  */
 static void learn_from_hold(struct destager *d, const struct stripe_group *group)
 {
 	const struct fullstripe *fs = fullstripe_of(d);
+	const struct bio *first = group->held.head;
 
-	if (group->copied || READ_ONCE(group->urgent) || is_whole(fs, group) ||
-	    setting(fs, SETTING_MODE) != MODE_WRITETHROUGH)
+	if (group->copied || setting(fs, SETTING_MODE) != MODE_WRITETHROUGH)
 		return;
-	if (group->held.head != group->held.tail)
+	if (first != group->held.tail)
 		d->vain_holds = 0;
-	else if (++d->vain_holds == VAIN_HOLDS + VAIN_PERIOD)
+	else if (first && !READ_ONCE(group->urgent) && !is_whole(fs, group) &&
+		 ++d->vain_holds == VAIN_HOLDS + VAIN_PERIOD)
 		d->vain_holds = VAIN_HOLDS - 1;
 }
 

@@ -855,8 +855,8 @@ int staging_write(struct fullstripe *fs, struct bio *bio)
 }
 
 /*
- * Try again a bio that was parked; false if there is no memory for it. If it passes by it is added to
- * @straight: md may sleep, and the next one may have nothing to do with it.
+ * Try again a bio that was parked; false if there is no memory for it. If it passes by it is
+ * added to @straight: md may sleep, and the next one may have nothing to do with it.
  */
 static bool write_parked(struct fullstripe *fs, struct bio *bio, struct bio_list *straight)
 {

@@ -656,6 +656,7 @@ static void throttle_work(struct work_struct *work)
 {
 	struct throttle *t = container_of(work, struct throttle, work);
 	struct fullstripe *fs = container_of(t, struct fullstripe, throttle);
+	unsigned long sent = jiffies;
 	struct bio_list straight;
 
 	bio_list_init(&straight);
@@ -671,12 +672,15 @@ static void throttle_work(struct work_struct *work)
 			break;
 		/* It stays: only this work takes what it has parked. */
 		bio = next_parked(fs, file);
-		if (bio) {
+		if (bio)
 			staging_go_on(fs, bio, &straight);
-		} else {
+		/* There may always be others that go on. */
+		if (!bio || time_after(jiffies, sent + HZ)) {
 			staging_send_straight(fs, &straight);
-			destager_kick(fs);
+			sent = jiffies;
 		}
+		if (!bio)
+			destager_kick(fs);
 		cond_resched();
 	}
 	staging_send_straight(fs, &straight);
