@@ -36,8 +36,17 @@ static int check_foreign(const struct setting_place *place, const struct transac
 	return 0;
 }
 
+/* What was refused may have been set in part, or clamped: that is ours too, and goes back. */
+static void note_refused(const struct setting_place *place, struct change *c)
+{
+	uint64_t found;
+
+	if (setting_read(place, c->name, &found) == 0 && found != c->old)
+		c->new = found;
+}
+
 /* One write after the other, until nothing is left to write. */
-static int write_all(const struct setting_place *place, const struct transaction *t,
+static int write_all(const struct setting_place *place, struct transaction *t,
 		     uint64_t found[static TRANSACTION_CHANGES_MAX])
 {
 	struct transaction_write next;
@@ -54,6 +63,8 @@ static int write_all(const struct setting_place *place, const struct transaction
 			return log_errno(ELOOP, "%s does not stay as it is set",
 					 setting_path(place, t->changes[next.index].name, path));
 		r = setting_write(place, t->changes[next.index].name, next.value);
+		if (r < 0 && !t->undoing)
+			note_refused(place, &t->changes[next.index]);
 		if (r < 0)
 			return r;
 	}
@@ -77,9 +88,8 @@ static int finish(const struct setting_place *place, const struct store *store, 
 		if (failed == 0)
 			return end(store, s, OUTCOME_DONE, found);
 		s->now.undoing = true;
-		r = store_save(store, s);
-		if (r < 0)
-			return r;
+		/* If that fails it goes back all the same: what is stored has the old values. */
+		store_save(store, s);
 	}
 	r = write_all(place, &s->now, found);
 	if (r < 0) {
@@ -217,6 +227,12 @@ int apply_prepare(const struct setting_place *place, const struct plan *plan, st
 	return 0;
 }
 
+/* As the stripe cache of an array that has no parity any more. */
+static bool is_of_another_level(int error, const char *name)
+{
+	return error == -ENOENT && setting_is_of_layer(name);
+}
+
 static void tell_foreign(const struct setting_place *place, const char *name, uint64_t found,
 			 const char *hint)
 {
@@ -253,6 +269,8 @@ int apply_prepare_rollback(const struct setting_place *place, const struct state
 		if (done->gone)
 			continue;
 		r = setting_read(place, done->name, &found);
+		if (is_of_another_level(r, done->name))
+			continue;
 		if (r < 0)
 			return r;
 		if (found != done->new && found != done->old && !force) {
@@ -285,8 +303,7 @@ static int add_before(const struct setting_place *place, const struct state *s,
 		if (value->before == value->value || !setting_is_of_disk(value->name, disk))
 			continue;
 		r = setting_read(place, value->name, &found);
-		/* As the stripe cache of an array that is of another level by now. */
-		if (r == -ENOENT)
+		if (is_of_another_level(r, value->name))
 			continue;
 		if (r < 0)
 			return r;

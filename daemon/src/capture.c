@@ -196,7 +196,7 @@ static int open_copy(const struct capture *c, unsigned int cpu, const char *fold
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s.blktrace.%u", folder, c->name, cpu);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	return fd < 0 ? log_errno(errno, "%s cannot be written", path) : fd;
 }
 

@@ -34,6 +34,13 @@ static bool is_known(const struct finding *f, const char *disk)
 	return false;
 }
 
+static int read_boot(struct finding *f)
+{
+	int r = sysfs_read_text(f->boot, sizeof(f->boot), "/proc/sys/kernel/random/boot_id");
+
+	return r < 0 ? log_errno(r, "/proc/sys/kernel/random/boot_id") : 0;
+}
+
 /* What tells it from others whatever the kernel calls it; its name, if it has no such thing. */
 static void read_id(const char *root, const char *disk, char ret[static STATE_DEVICE])
 {
@@ -111,14 +118,47 @@ int layers_find(const char *root, const char *lower, struct state_layer ret[stat
 		size_t *ret_n)
 {
 	struct finding f = { .root = root, .layers = ret };
-	int r;
+	int r = read_boot(&f);
 
-	r = sysfs_read_text(f.boot, sizeof(f.boot), "/proc/sys/kernel/random/boot_id");
-	if (r < 0)
-		return log_errno(r, "/proc/sys/kernel/random/boot_id");
-	r = add_all(&f, lower);
+	if (r == 0)
+		r = add_all(&f, lower);
 	if (r == 0)
 		*ret_n = f.n;
+	return r;
+}
+
+/**
+ * layers_add_earlier() - the disks that were below a device, and are somewhere else now
+ * @root: of sysfs, usually SYSFS_ROOT
+ * @earlier: those that were below it
+ * @n_earlier: how many
+ * @layers: those that are, to which they are added while there is room
+ * @n: how many
+ *
+ * What was set in them is still there, and theirs to have back, as of a member that was taken out
+ * of its array for a while. One that was made anew has nothing of it.
+ *
+ * Return: 0 or a negative errno, which has been logged.
+ */
+int layers_add_earlier(const char *root, const struct state_layer *earlier, size_t n_earlier,
+		       struct state_layer layers[static STATE_LAYERS_MAX], size_t *n)
+{
+	struct finding f = { .root = root, .layers = layers, .n = *n };
+	int r = read_boot(&f);
+
+	for (size_t i = 0; i < n_earlier && r == 0 && f.n < STATE_LAYERS_MAX; i++) {
+		const struct state_layer *found = &layers[f.n];
+
+		if (is_known(&f, earlier[i].disk) || !sysfs_has(root, earlier[i].disk, "queue"))
+			continue;
+		r = add_disk(&f, earlier[i].disk);
+		if (r == -ENOENT)
+			r = 0;
+		else if (r == 0 && (strcmp(found->id, earlier[i].id) != 0 ||
+				    strcmp(found->instance, earlier[i].instance) != 0))
+			f.n--;
+	}
+	*n = f.n;
 	return r;
 }
 

@@ -42,21 +42,26 @@ static int open_temporary(struct save *s)
 int save_begin(struct save *s, const char *path)
 {
 	struct stat st;
+	int fd;
 
 	*s = (struct save) { .fd = -1 };
 	if (strcmp(path, "-") == 0) {
 		s->fd = STDOUT_FILENO;
 		return 0;
 	}
+	/* What may not be written is not replaced: the kernel decides, as of links of others in /tmp. */
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return log_errno(errno, "%s", path);
 	/* Through a link it is the file that is replaced, not the link. */
 	s->path = realpath(path, NULL) ?: strdup(path);
-	if (!s->path)
-		return log_errno(ENOMEM, "%s", path);
-	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
-		return s->fd < 0 ? log_errno(errno, "%s", path) : 0;
+	if (fd >= 0 && s->path && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+		s->fd = fd;
+		return 0;
 	}
-	return open_temporary(s);
+	if (fd >= 0)
+		close(fd);
+	return s->path ? open_temporary(s) : log_errno(ENOMEM, "%s", path);
 }
 
 /**

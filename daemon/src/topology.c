@@ -156,6 +156,9 @@ static int read_array(const char *root, const char *name, struct topology *t)
 	}
 	if (a.level == 10) {
 		r = sysfs_read_number(&layout, "%s/class/block/%s/md/layout", root, name);
+		if (r == -EBADMSG)
+			return log_errno(EBUSY, "%s is being reshaped, try again when that is over",
+					 name);
 		if (r < 0)
 			return log_errno(r, "%s/class/block/%s/md/layout", root, name);
 		a.copies = raid10_copies(layout);

@@ -126,7 +126,7 @@ kill_all() {
 	done
 }
 
-tap_plan 53
+tap_plan 56
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -301,6 +301,27 @@ tap_is "$(layers)" "192 768 128" "they are set again"
 tap_is "$(history_says '.history[-2:] | map(.kind, .outcome) | join(" ")')" "restore done apply done" "which is known"
 ctl remove fs0 --keep-layers
 tap_is "$status $(layers)" "0 192 768 128" "and kept, if that is asked for"
+
+# Another has its number by then: it is not his plan.
+"$CTL" create fs0 "$RIG_MD" --set data_members=2
+table=$(dmsetup table fs0)
+uuid=$(dmsetup info -c --noheadings -o uuid fs0)
+number=$(basename "$(realpath /dev/mapper/fs0)")
+exec {lock}>>"$STATE/lock"
+flock "$lock"
+with_flags apply fs0 --profile "$PROFILE" --force
+"${command[@]}" 2>/run/ctl-errors {lock}>&- &
+job=$!
+eventually 20 grep -q 'another process changes settings' /run/ctl-errors
+dmsetup remove fs0
+dmsetup create fs0 -u "$uuid" --table "$table"
+tap_is "$(basename "$(realpath /dev/mapper/fs0)")" "$number" "a device is made anew while apply waits for another process"
+before=$(settings)
+exec {lock}>&-
+wait "$job"
+tap_is "$? $(grep -c 'was removed or made anew meanwhile; nothing is changed' /run/ctl-errors)" "1 1" "apply says so"
+tap_is "$(settings)" "$before" "and sets nothing"
+dmsetup remove fs0
 
 # A disk that says itself what it takes, which is less than max_hw_sectors_kb. Newer kernels
 # take any number then, and keep what it says; older ones refuse it.

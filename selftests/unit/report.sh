@@ -60,7 +60,7 @@ cell() {
 
 kinds=$("$ctl" plot --kind list | sed 's/ .*//')
 
-tap_plan 51
+tap_plan 53
 
 [[ $(wc -l <<<"$kinds") == 11 ]]
 tap_is $? 0 "plot --kind list lists the kinds"
@@ -147,6 +147,11 @@ head -c 1011 "$v1/md0.blktrace.1" >cut.blktrace.0
 ends 3 "a recording that is cut short" report -o cut.html cut.blktrace.0
 grep -q 'A file is damaged' cut.html
 tap_is $? 0 "is reported as that"
+cp "$(type -P sleep)" running
+./running 60 &
+ends 1 "a file that may not be written now" report -o running "$v1"/md0.*
+tap_check "is not replaced" cmp -s running "$(type -P sleep)"
+kill $!
 ends 1 "a full disk" report -o /dev/full "$v1"/md0.*
 (trap '' XFSZ; ulimit -f 4; "$ctl" report -o old.html "$v1"/md0.* 2>/dev/null)
 tap_is "$?, $(head -c 99 old.html), $(ls old.html.* 2>/dev/null)" '1, kept, ' \

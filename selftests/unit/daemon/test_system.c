@@ -186,7 +186,7 @@ static void test_block_limits(void **state)
 	free(t);
 }
 
-static const struct state_layer *layer(const struct state_layer *layers, size_t n, const char *disk)
+static struct state_layer *layer(struct state_layer *layers, size_t n, const char *disk)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(layers[i].disk, disk) == 0)
@@ -223,6 +223,33 @@ static void test_layers(void **state)
 	assert_int_equal(layers_find(root, "dm-3", again, &n_again), 0);
 	assert_string_equal(layer(layers, n, "sda")->instance, layer(again, n, "sda")->instance);
 	assert_int_equal(layers_find(root, "md7", again, &n_again), -ENOENT);
+}
+
+/* A member that is out of its array for a while, and others that are no more what they were. */
+static void test_earlier_layers(void **state)
+{
+	struct state_layer before[STATE_LAYERS_MAX], now[STATE_LAYERS_MAX];
+	size_t n = 0, n_now = 0;
+
+	(void)state;
+	put_array("raid5", "4", "65536", 4);
+	put_disk("sdy", NULL, "1280");
+	assert_int_equal(layers_find(root, "md0", before, &n), 0);
+	assert_int_equal(n, 5);
+	assert_int_equal(layers_find(root, "sdy", now, &n_now), 0);
+	snprintf(layer(before, n, "sdb")->instance, STATE_INSTANCE, "another making");
+	snprintf(layer(before, n, "sdc")->id, STATE_DEVICE, "wwid:c");
+	snprintf(layer(before, n, "sdd")->disk, SETTING_DISK, "sdz");
+	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	assert_int_equal(n_now, 3);
+	assert_string_equal(layer(now, n_now, "sda")->instance, layer(before, n, "sda")->instance);
+	assert_non_null(layer(now, n_now, "md0"));
+	assert_non_null(layer(now, n_now, "sdy"));
+	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	assert_int_equal(n_now, 3);
+	n_now = STATE_LAYERS_MAX;
+	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	assert_int_equal(n_now, STATE_LAYERS_MAX);
 }
 
 static void test_hardware_limit(void **state)
@@ -588,6 +615,7 @@ int main(void)
 		in_root(test_raid5),
 		in_root(test_block_limits),
 		in_root(test_layers),
+		in_root(test_earlier_layers),
 		in_root(test_hardware_limit),
 		in_root(test_offsets_add_up),
 		in_root(test_encrypted),
