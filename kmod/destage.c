@@ -1061,6 +1061,90 @@ void destager_flush(struct fullstripe *fs, struct bio *bio)
 	destager_kick(fs);
 }
 
+static void sync_end_io(struct bio *bio)
+{
+	complete(bio->bi_private);
+}
+
+/* A flush of the target's own. Return: 0 or a negative errno, as a flush has it. */
+static int flush_and_wait(struct fullstripe *fs)
+{
+	unsigned int failed_before = atomic_read(&fs->destager.failed_flushes);
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct bio bio;
+	int r;
+
+	bio_init(&bio, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
+	bio.bi_private = &done;
+	bio.bi_end_io = sync_end_io;
+	destager_flush(fs, &bio);
+	wait_for_completion_io(&done);
+	destager_flushed(fs, failed_before, bio.bi_status);
+	r = blk_status_to_errno(bio.bi_status);
+	bio_uninit(&bio);
+	return r;
+}
+
+/**
+ * destager_flushed() - a flush was answered.
+ * @fs: the target.
+ * @failed_before: how many had failed when it was submitted.
+ * @status: the answer.
+ *
+ * Of a flush with data dm core forgets the answer, and sends the data, nearly always with FUA, when
+ * it has it. What a flush failed for may be written by then, and the data's writer be told that
+ * all is stable (jbd2, xfs). So no FUA write succeeds until a flush did that was submitted later.
+ *
+ * Context: any.
+ */
+void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status)
+{
+	struct destager *d = &fs->destager;
+	unsigned long flags;
+
+	if (status) {
+		atomic_inc(&d->failed_flushes);
+		return;
+	}
+	if (failed_before == READ_ONCE(d->made_good))
+		return;
+	spin_lock_irqsave(&d->flush_lock, flags);
+	if ((int)(failed_before - d->made_good) > 0)
+		WRITE_ONCE(d->made_good, failed_before);
+	spin_unlock_irqrestore(&d->flush_lock, flags);
+}
+
+/* Flush for those that nobody flushes for: who writes with FUA alone. */
+static void make_good(struct work_struct *work)
+{
+	flush_and_wait(fullstripe_of(container_of(work, struct destager, good_work)));
+}
+
+static void want_good(struct destager *d)
+{
+	if (atomic_read(&d->failed_flushes) != READ_ONCE(d->made_good))
+		queue_work(system_unbound_wq, &d->good_work);
+}
+
+/**
+ * destager_refuses_fua() - whether a flush failed, and none has succeeded since.
+ * @fs: the target.
+ *
+ * If nothing is known to fail it is tried whether one does.
+ *
+ * Context: .map; does not sleep.
+ */
+bool destager_refuses_fua(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+
+	if (atomic_read(&d->failed_flushes) == READ_ONCE(d->made_good))
+		return false;
+	if (!atomic_read(&d->failing))
+		want_good(d);
+	return true;
+}
+
 /*
  * News of groups
  */
@@ -1162,6 +1246,7 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 			       dm_table_device_name(fs->ti->table));
 			netlink_recovered(fs);
 			queue_work(system_unbound_wq, &d->tell_work);
+			want_good(d);
 		}
 	}
 	end_held(group, BLK_STS_OK);
@@ -1245,19 +1330,20 @@ static void take_inbox(struct destager *d)
 	llist_for_each_entry_safe(group, next, list, inbox) {
 		struct shard *shard = staging_shard(fs, group->stripe);
 		enum group_state state;
-		bool pinned;
+		bool pinned, read;
 
 		spin_lock_irq(&shard->lock);
 		clear_bit(0, &group->announced);
 		state = group->state;
 		pinned = group->pins;
+		read = group->readers;
 		spin_unlock_irq(&shard->lock);
 
 		if (state == GROUP_OPEN)
 			take_open(d, group);
 		else if (state == GROUP_SEALED && !pinned)
 			start_alone(d, group);
-		else if (state == GROUP_WRITTEN && !pinned)
+		else if (state == GROUP_WRITTEN && !read)
 			staging_release(fs, group);
 	}
 }
@@ -1368,11 +1454,6 @@ int destager_drain(struct fullstripe *fs)
 	return how == SETTLED_EMPTY ? 0 : -EIO;
 }
 
-static void sync_end_io(struct bio *bio)
-{
-	complete(bio->bi_private);
-}
-
 /**
  * destager_sync() - write all that is accepted so far, without hold, and flush.
  * @fs: the target; may go on accepting.
@@ -1382,19 +1463,11 @@ static void sync_end_io(struct bio *bio)
  */
 int destager_sync(struct fullstripe *fs)
 {
-	DECLARE_COMPLETION_ONSTACK(done);
-	struct bio bio;
 	int r;
 
-	bio_init(&bio, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
-	bio.bi_private = &done;
-	bio.bi_end_io = sync_end_io;
 	atomic_inc(&fs->destager.drain);
-	destager_flush(fs, &bio);
-	wait_for_completion_io(&done);
+	r = flush_and_wait(fs);
 	atomic_dec(&fs->destager.drain);
-	r = blk_status_to_errno(bio.bi_status);
-	bio_uninit(&bio);
 	return r;
 }
 
@@ -1413,6 +1486,8 @@ void destager_stop(struct fullstripe *fs)
 	destager_kick(fs);
 	flush_work(&fs->destager.work);
 	wait_event(fs->staging.idle, READ_ONCE(fs->destager.settled) != UNSETTLED);
+	/* Nobody else counts its flush. */
+	cancel_work_sync(&fs->destager.good_work);
 }
 
 /**
@@ -1422,6 +1497,7 @@ void destager_stop(struct fullstripe *fs)
 void destager_resume(struct fullstripe *fs)
 {
 	WRITE_ONCE(fs->destager.stopped, false);
+	want_good(&fs->destager);
 	destager_kick(fs);
 }
 
@@ -1456,6 +1532,7 @@ int destager_init(struct fullstripe *fs)
 	INIT_DELAYED_WORK(&d->alarm, alarm_rings);
 	INIT_WORK(&d->flush_work, flush_lower);
 	INIT_WORK(&d->tell_work, tell_state);
+	INIT_WORK(&d->good_work, make_good);
 	init_llist_head(&d->inbox);
 	init_llist_head(&d->done);
 	spin_lock_init(&d->flush_lock);

@@ -31,13 +31,14 @@ static unsigned int nr_fills(unsigned int nr_pages)
 
 static struct fill *alloc_fill(unsigned int nr_pages)
 {
-	struct fill *fill = kvzalloc(struct_size(fill, pages, nr_pages), GFP_KERNEL);
+	gfp_t gfp = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+	struct fill *fill = kvzalloc(struct_size(fill, pages, nr_pages), gfp);
 
 	if (!fill)
 		return NULL;
 	INIT_LIST_HEAD(&fill->link);
 	for (; fill->nr_pages < nr_pages; fill->nr_pages++) {
-		struct page *page = alloc_page(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+		struct page *page = alloc_page(gfp);
 
 		if (!page)
 			break;

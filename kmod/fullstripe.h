@@ -79,7 +79,8 @@ enum slot {
  * @hash: in the shard's bucket.
  * @stripe: number of the stripe.
  * @state: enum group_state.
- * @pins: copies under way, in or out; pages stay while there are any.
+ * @pins: copies in under way: it is not written while there are any.
+ * @readers: copies out under way, also while it is written; its pages stay while there are any.
  * @nr_dirty: staged sectors.
  * @copied: true: the data is in @pages and its writers were told so; false
  *	(writethrough, near a flush, or @wide): the data is in the bios of @held.
@@ -129,6 +130,7 @@ struct stripe_group {
 	u64 stripe;
 	enum group_state state;
 	unsigned int pins;
+	unsigned int readers;
 	u32 nr_dirty;
 	bool copied;
 	bool fua;
@@ -490,6 +492,7 @@ enum io_kind {
  * @discard: those it is discarding.
  * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
+ * @failed_before: how many flushes had failed then.
  */
 struct fullstripe_io {
 	enum io_kind kind;
@@ -507,7 +510,10 @@ struct fullstripe_io {
 		struct bypass bypass[BYPASS_STRIPES_MAX];
 		struct discard discard;
 		u64 parked_at;
-		u64 flushed_at;
+		struct {
+			u64 flushed_at;
+			unsigned int failed_before;
+		};
 	};
 };
 
@@ -656,7 +662,7 @@ enum destager_settled {
  * @alarm: queues @work when the next deadline is reached.
  * @inbox: groups that @work shall look at.
  * @done: groups whose bios have all completed.
- * @flush_lock: for @flushes.
+ * @flush_lock: for @flushes and changes of @made_good.
  * @flushes: flush bios that wait for the next epoch.
  * @drain: when not zero, everything is written without hold.
  * @stopped: suspended: what has failed is not tried again.
@@ -669,6 +675,9 @@ enum destager_settled {
  * @tell_work: sends a uevent when @failing has become zero or no longer is. Not on @wq:
  *	it allocates, and nothing that writes may wait for that.
  * @told_failing: what the last uevent said; used by @tell_work alone.
+ * @failed_flushes: how many flushes were answered with an error; wraps.
+ * @made_good: how many of them are made good, as a later one succeeded; changed under @flush_lock.
+ * @good_work: sends one for that. Not on @wq, which it waits for.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -710,7 +719,7 @@ struct destager {
 	struct delayed_work alarm;
 	struct llist_head inbox;
 	struct llist_head done;
-	spinlock_t flush_lock;		/* @flushes */
+	spinlock_t flush_lock;		/* @flushes, changes of @made_good */
 	struct bio_list flushes;
 	atomic_t drain;
 	bool stopped;
@@ -721,6 +730,9 @@ struct destager {
 	atomic_t failing;
 	struct work_struct tell_work;
 	bool told_failing;
+	atomic_t failed_flushes;
+	unsigned int made_good;
+	struct work_struct good_work;
 
 	unsigned long now;
 	unsigned long again;
@@ -900,6 +912,8 @@ bool destager_gathers(const struct fullstripe *fs);
 void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
+void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status);
+bool destager_refuses_fua(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);
 int destager_drain(struct fullstripe *fs);
 int destager_sync(struct fullstripe *fs);

@@ -140,7 +140,7 @@ static struct stripe_group *alloc_group(struct fullstripe *fs, const struct geom
 	unsigned int nr_pages = PAGE_SECTORS_OF(geo->stripe_sectors);
 	struct stripe_group *group;
 
-	group = kvzalloc(group_bytes(geo), GFP_KERNEL);
+	group = kvzalloc(group_bytes(geo), GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!group)
 		return NULL;
 	group->dirty = (unsigned long *)&group->pages[nr_pages];
@@ -261,7 +261,7 @@ bool staging_forget(struct fullstripe *fs, struct stripe_group *group)
 	if (!hlist_unhashed(&group->hash))
 		hlist_del_init(&group->hash);
 	group->state = GROUP_WRITTEN;
-	unused = !group->pins && !test_bit(0, &group->announced);
+	unused = !group->readers && !test_bit(0, &group->announced);
 	spin_unlock_irq(&shard->lock);
 	return unused;
 }
@@ -441,13 +441,13 @@ static void copy_bio(struct stripe_group *group, struct bio *bio, u32 first, boo
 	}
 }
 
-static void unpin(struct fullstripe *fs, struct stripe_group *group)
+static void end_read(struct fullstripe *fs, struct stripe_group *group)
 {
 	struct shard *shard = staging_shard(fs, group->stripe);
 	unsigned long flags;
 
 	spin_lock_irqsave(&shard->lock, flags);
-	if (!--group->pins && (group->state == GROUP_SEALED || group->state == GROUP_WRITTEN))
+	if (!--group->readers && group->state == GROUP_WRITTEN)
 		destager_announce(fs, group);
 	spin_unlock_irqrestore(&shard->lock, flags);
 }
@@ -1105,14 +1105,15 @@ int staging_read(struct fullstripe *fs, struct bio *bio)
 			continue;
 		}
 		group = source == SOURCE_OPEN ? open : older;
-		group->pins++;
+		/* Nothing waits for it but the pages: there may always be others that read. */
+		group->readers++;
 		spin_unlock_irqrestore(&shard->lock, flags);
 		prefetch_note(fs, sector, sectors);
 		rcu_read_unlock();
 
 		fullstripe_accept(bio, run);
 		copy_bio(group, bio, first, false);
-		unpin(fs, group);
+		end_read(fs, group);
 		count(fs, COUNT_STAGED_READ_BYTES, (u64)run << SECTOR_SHIFT);
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;

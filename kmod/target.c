@@ -95,6 +95,7 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		io->kind = IO_FLUSH;
 		io->flushed_at = ktime_get_ns();
+		io->failed_before = atomic_read(&fs->destager.failed_flushes);
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
 		if (atomic_read(&fs->staging.copied)) {
@@ -104,6 +105,9 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 		fullstripe_remap(fs, bio);
 		return DM_MAPIO_REMAPPED;
 	}
+
+	if (bio->bi_opf & REQ_FUA && destager_refuses_fua(fs))
+		return DM_MAPIO_KILL;
 
 	staging_touch(fs);
 
@@ -128,6 +132,7 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
 	if (io->kind == IO_FLUSH) {
 		count(fs, COUNT_ANSWERED_FLUSHES, 1);
 		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
+		destager_flushed(fs, io->failed_before, *error);
 	}
 	staging_end_io(fs, bio);
 	quiet_end(fs, io);
@@ -220,13 +225,17 @@ static void init_geometry(const struct fullstripe *fs, const struct settings *s,
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
 {
 	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot);
-	bool staged = atomic_read(&fs->staging.copied);
+	bool staged;
 
-	/* Then nothing is staged, and what lies below may be suspended as well. */
-	if (dm_suspended(fs->ti))
-		return NOTIFY_DONE;
 	/* From now on nothing is held: what comes later is written at once. */
 	atomic_inc(&fs->destager.drain);
+	staged = atomic_read(&fs->staging.copied);
+	/*
+	 * What lies below may be suspended as well once a suspend has written what is staged.
+	 * Until then that is waited for here.
+	 */
+	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped)))
+		return NOTIFY_DONE;
 	destager_sync(fs);
 	/*
 	 * md heard of it first, and turned clean; these writes made it dirty again. It

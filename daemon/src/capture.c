@@ -392,6 +392,35 @@ int capture_poll(struct capture *c, trace_event_fn take, void *data)
 	return give_out(c, now > SETTLE_NS ? now - SETTLE_NS : 0, take, data);
 }
 
+static bool has_relay(const struct capture *c, unsigned int cpu)
+{
+	for (size_t i = 0; i < c->n_relays; i++)
+		if (c->relays[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* A CPU that came meanwhile has a file that nobody reads: what it recorded is lost, and known to be. */
+static uint64_t count_unread(const struct capture *c)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t bytes = 0;
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		_cleanup_close_ int fd = -1;
+		char file[32], rest[4096];
+		ssize_t n;
+
+		if (has_relay(c, cpu))
+			continue;
+		snprintf(file, sizeof(file), "trace%ld", cpu);
+		fd = open_debugfs(c, file);
+		while (fd >= 0 && (n = read(fd, rest, sizeof(rest))) > 0)
+			bytes += n;
+	}
+	return bytes / sizeof(struct blktrace_record_v1);
+}
+
 /* v1 tells of losses by the kernel's counter alone, v2 by gaps in the sequence as well. */
 static uint64_t count_lost(const struct capture *c)
 {
@@ -403,7 +432,7 @@ static uint64_t count_lost(const struct capture *c)
 		log_errno(r, DEBUGFS "/block/%s/dropped", c->name);
 	for (size_t i = 0; i < c->n_relays; i++)
 		gaps += merge_decoder(c->merge, i)->lost;
-	return dropped > gaps ? dropped : gaps;
+	return (dropped > gaps ? dropped : gaps) + count_unread(c);
 }
 
 /**

@@ -12,7 +12,8 @@ usage() {
 	Usage: reboot.sh [OPTION]...
 
 	Writes to the target in the test machine, reboots that as reboot(2) does, without a
-	sync, boots again and judges what is on the disks: all that had completed must be.
+	sync, boots again and judges what is on the disks: all that had completed must be. The
+	last time it does so while the target is being removed.
 	Then the same with the negative control, a target that does not hear of the reboot.
 
 	USAGE
@@ -21,11 +22,11 @@ usage() {
 
 # shellcheck source-path=SCRIPTDIR
 . "${BASH_SOURCE[0]%/*}/boot.sh"
-: "${times:=$((${#long} ? 5 : 1))}"
+: "${times:=$((${#long} ? 6 : 2))}"
 
-# rebooted MODULE BEGIN: boot, write and reboot, with something staged.
+# rebooted MODULE BEGIN END: boot, write and reboot, with something staged.
 rebooted() {
-	boot "$1" "$2" reboot
+	boot "$1" "$2" "$3"
 	cat "$out/vm/output" "$out/staged"
 	(($(<"$out/staged") > 1 << 20))
 }
@@ -37,13 +38,15 @@ control=''
 # Each boot judges what the one before left.
 tap_plan $((2 + 2 * times + (${#control} ? 1 : 0)))
 tap_diag "seed $seed"
-tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create
+tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create reboot
 for ((i = 1; i <= times; i++)); do
 	staged=$(<"$out/staged")
-	if ((i < times)); then
-		tap_check "kernel $kernel: another reboots with data staged" rebooted "$module" judge-all
+	if ((i < times - 1)); then
+		tap_check "kernel $kernel: another reboots with data staged" rebooted "$module" judge-all reboot
+	elif ((i < times)); then
+		tap_check "kernel $kernel: another reboots while the target is being removed" rebooted "$module" judge-all remove
 	elif [[ $control ]]; then
-		tap_check "a machine with the control reboots with data staged" rebooted "$control" judge-all
+		tap_check "a machine with the control reboots with data staged" rebooted "$control" judge-all reboot
 	else
 		tap_check "the disks can be judged" boot "$module" judge-all stay
 	fi

@@ -6,6 +6,7 @@
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
+CPU1=/sys/devices/system/cpu/cpu1
 writer=
 loop=
 
@@ -58,7 +59,7 @@ stop() {
 }
 
 trap '[[ ! $writer ]] || stop; [[ ! $loop ]] || losetup -d "$loop"; leave' EXIT
-tap_plan 16
+tap_plan 17
 rig_load_module
 rig_preset R5 ram
 "$CTL" create fs0 "$RIG_MD"
@@ -97,6 +98,22 @@ kill -INT "$job"
 wait "$job"
 tap_is "$? $(find "/sys/kernel/debug/block/$(basename "${folder%/*}")" -name dropped)" "1 " "who is interrupted takes the trace away"
 stop
+
+# A CPU that comes while it is traced.
+if [[ -e $CPU1/online ]]; then
+	echo 0 >"$CPU1/online"
+	"$CTL" profile fs0 --seconds 4 --json >/run/out 2>/dev/null &
+	job=$!
+	until_true test -e "/sys/kernel/debug/block/$(basename "${folder%/*}")/dropped"
+	sleep 0.5
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=50 oflag=direct status=none
+	echo 1 >"$CPU1/online"
+	taskset -c 1 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=50 oflag=direct status=none
+	wait "$job"
+	tap_is "$? $(jq '.lost_records > 50' /run/out)" "0 true" "what a CPU recorded that came meanwhile is known to be missing"
+else
+	tap_skip "what a CPU recorded that came meanwhile is known to be missing" "the machine has one CPU"
+fi
 
 mkdir /run/burst
 "$CTL" profile fs0 --seconds 4 --record /run/burst --json >/run/out &
