@@ -1079,7 +1079,9 @@ static int flush_and_wait(struct fullstripe *fs)
 	bio.bi_end_io = sync_end_io;
 	destager_flush(fs, &bio);
 	wait_for_completion_io(&done);
-	destager_flushed(fs, failed_before, bio.bi_status);
+	/* That it failed is nothing that dm core could forget. */
+	if (!bio.bi_status)
+		destager_flushed(fs, failed_before, BLK_STS_OK);
 	r = blk_status_to_errno(bio.bi_status);
 	bio_uninit(&bio);
 	return r;
@@ -1142,6 +1144,8 @@ bool destager_refuses_fua(struct fullstripe *fs)
 		return false;
 	if (!atomic_read(&d->failing))
 		want_good(d);
+	DMERR_LIMIT("%s: a flush failed, and so do writes with FUA until one succeeds",
+		    dm_table_device_name(fs->ti->table));
 	return true;
 }
 

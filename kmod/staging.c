@@ -978,7 +978,7 @@ void staging_unstall(struct fullstripe *fs)
  * staging_seal() - close an open group to writes, so that it can be written.
  * @fs: the target.
  * @group: the group.
- * @only_idle: leave it open if somebody is copying into or out of it.
+ * @only_idle: leave it open if somebody is copying into it.
  * @pinned: set if somebody is; the last one will announce the group.
  *
  * Context: destager's work.

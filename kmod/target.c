@@ -411,12 +411,14 @@ static void fullstripe_presuspend_undo(struct dm_target *ti)
 static void fullstripe_postsuspend(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
+	unsigned int failed_before;
 	int r, flushed;
 
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
 	/* What lies below may be another device afterwards. */
 	prefetch_stop(fs);
+	failed_before = atomic_read(&fs->destager.failed_flushes);
 	r = destager_drain(fs);
 	destager_stop(fs);
 	/* Also if something could not be written: what could shall last. */
@@ -424,6 +426,8 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	if (r || flushed)
 		DMERR("%s: not everything could be written before the suspend (%d)",
 		      dm_table_device_name(ti->table), r ?: flushed);
+	else
+		destager_flushed(fs, failed_before, BLK_STS_OK);
 }
 
 static int fullstripe_preresume(struct dm_target *ti)
