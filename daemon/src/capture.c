@@ -190,6 +190,14 @@ static int open_debugfs(const struct capture *c, const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
+static int open_relay(const struct capture *c, unsigned int cpu)
+{
+	char file[32];
+
+	snprintf(file, sizeof(file), "trace%u", cpu);
+	return open_debugfs(c, file);
+}
+
 static int open_copy(const struct capture *c, unsigned int cpu, const char *folder)
 {
 	char path[PATH_MAX];
@@ -226,11 +234,8 @@ static int open_relays(struct capture *c, const char *record_folder, enum obstac
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (long cpu = 0; cpu < cpus; cpu++) {
-		char file[32];
-		int fd, r;
+		int fd = open_relay(c, cpu), r;
 
-		snprintf(file, sizeof(file), "trace%ld", cpu);
-		fd = open_debugfs(c, file);
 		if (fd == -ENOENT)
 			continue;
 		if (fd == -EPERM) {
@@ -238,7 +243,7 @@ static int open_relays(struct capture *c, const char *record_folder, enum obstac
 			return fd;
 		}
 		if (fd < 0)
-			return log_errno(fd, DEBUGFS "/block/%s/%s", c->name, file);
+			return log_errno(fd, DEBUGFS "/block/%s/trace%ld", c->name, cpu);
 		r = add_relay(c, cpu, fd, record_folder);
 		if (r < 0)
 			return r;
@@ -408,13 +413,12 @@ static uint64_t count_unread(const struct capture *c)
 
 	for (long cpu = 0; cpu < cpus; cpu++) {
 		_cleanup_close_ int fd = -1;
-		char file[32], rest[4096];
+		char rest[4096];
 		ssize_t n;
 
 		if (has_relay(c, cpu))
 			continue;
-		snprintf(file, sizeof(file), "trace%ld", cpu);
-		fd = open_debugfs(c, file);
+		fd = open_relay(c, cpu);
 		while (fd >= 0 && (n = read(fd, rest, sizeof(rest))) > 0)
 			bytes += n;
 	}

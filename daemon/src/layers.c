@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -15,13 +14,11 @@
 /**
  * struct finding - disks, as they are found
  * @root: of sysfs
- * @boot: which boot of the machine this is
  * @layers: those that were found
  * @n: how many
  */
 struct finding {
 	const char *root;
-	char boot[64];
 	struct state_layer *layers;
 	size_t n;
 };
@@ -32,13 +29,6 @@ static bool is_known(const struct finding *f, const char *disk)
 		if (strcmp(f->layers[i].disk, disk) == 0)
 			return true;
 	return false;
-}
-
-static int read_boot(struct finding *f)
-{
-	int r = sysfs_read_text(f->boot, sizeof(f->boot), "/proc/sys/kernel/random/boot_id");
-
-	return r < 0 ? log_errno(r, "/proc/sys/kernel/random/boot_id") : 0;
 }
 
 /* What tells it from others whatever the kernel calls it; its name, if it has no such thing. */
@@ -58,23 +48,24 @@ static void read_id(const char *root, const char *disk, char ret[static STATE_DE
 	snprintf(ret, STATE_DEVICE, "name:%s", disk);
 }
 
+/* Return: as sysfs_read_instance(), or -ENAMETOOLONG; not logged. */
+static int read_layer(const char *root, const char *disk, struct state_layer *ret)
+{
+	if (snprintf(ret->disk, sizeof(ret->disk), "%s", disk) >= (int)sizeof(ret->disk))
+		return -ENAMETOOLONG;
+	read_id(root, disk, ret->id);
+	return sysfs_read_instance(root, disk, ret->instance, sizeof(ret->instance));
+}
+
 static int add_disk(struct finding *f, const char *disk)
 {
-	struct state_layer *layer = &f->layers[f->n];
-	char path[PATH_MAX];
-	struct stat st;
+	int r;
 
 	if (f->n == STATE_LAYERS_MAX)
 		return log_errno(E2BIG, "%s: more than %d layers below", disk, STATE_LAYERS_MAX);
-	if (snprintf(layer->disk, sizeof(layer->disk), "%s", disk) >= (int)sizeof(layer->disk))
-		return log_errno(ENAMETOOLONG, "%s", disk);
-	snprintf(path, sizeof(path), "%s/class/block/%s", f->root, disk);
-	if (stat(path, &st) < 0)
-		return log_errno(errno, "%s", path);
-	read_id(f->root, disk, layer->id);
-	/* One that is made anew has a new folder, and no two of one boot have a number in common. */
-	snprintf(layer->instance, sizeof(layer->instance), "%s:%llu", f->boot,
-		 (unsigned long long)st.st_ino);
+	r = read_layer(f->root, disk, &f->layers[f->n]);
+	if (r < 0)
+		return log_errno(r, "%s/class/block/%s", f->root, disk);
 	f->n++;
 	return 0;
 }
@@ -118,10 +109,8 @@ int layers_find(const char *root, const char *lower, struct state_layer ret[stat
 		size_t *ret_n)
 {
 	struct finding f = { .root = root, .layers = ret };
-	int r = read_boot(&f);
+	int r = add_all(&f, lower);
 
-	if (r == 0)
-		r = add_all(&f, lower);
 	if (r == 0)
 		*ret_n = f.n;
 	return r;
@@ -137,29 +126,22 @@ int layers_find(const char *root, const char *lower, struct state_layer ret[stat
  *
  * What was set in them is still there, and theirs to have back, as of a member that was taken out
  * of its array for a while. One that was made anew has nothing of it.
- *
- * Return: 0 or a negative errno, which has been logged.
  */
-int layers_add_earlier(const char *root, const struct state_layer *earlier, size_t n_earlier,
-		       struct state_layer layers[static STATE_LAYERS_MAX], size_t *n)
+void layers_add_earlier(const char *root, const struct state_layer *earlier, size_t n_earlier,
+			struct state_layer layers[static STATE_LAYERS_MAX], size_t *n)
 {
 	struct finding f = { .root = root, .layers = layers, .n = *n };
-	int r = read_boot(&f);
 
-	for (size_t i = 0; i < n_earlier && r == 0 && f.n < STATE_LAYERS_MAX; i++) {
-		const struct state_layer *found = &layers[f.n];
+	for (size_t i = 0; i < n_earlier && f.n < STATE_LAYERS_MAX; i++) {
+		struct state_layer now;
 
-		if (is_known(&f, earlier[i].disk) || !sysfs_has(root, earlier[i].disk, "queue"))
-			continue;
-		r = add_disk(&f, earlier[i].disk);
-		if (r == -ENOENT)
-			r = 0;
-		else if (r == 0 && (strcmp(found->id, earlier[i].id) != 0 ||
-				    strcmp(found->instance, earlier[i].instance) != 0))
-			f.n--;
+		if (!is_known(&f, earlier[i].disk) &&
+		    read_layer(root, earlier[i].disk, &now) == 0 &&
+		    strcmp(now.id, earlier[i].id) == 0 &&
+		    strcmp(now.instance, earlier[i].instance) == 0)
+			layers[f.n++] = now;
 	}
 	*n = f.n;
-	return r;
 }
 
 static bool lies_on(const char *root, const char *name, const char *disk)

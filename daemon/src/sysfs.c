@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -195,6 +196,33 @@ bool sysfs_has(const char *root, const char *name, const char *what)
 
 	snprintf(path, sizeof(path), "%s/class/block/%s/%s", root, name, what);
 	return access(path, F_OK) == 0;
+}
+
+/**
+ * sysfs_read_instance() - which making of a device this is
+ * @root: of sysfs
+ * @name: of the device, as in /sys/class/block
+ * @ret: differs from that of any other making
+ * @size: of @ret
+ *
+ * One that is made anew has a new folder, and no two of one boot have a number in common.
+ *
+ * Return: 0, -ENOENT if there is no such device, or another negative errno; not logged.
+ */
+int sysfs_read_instance(const char *root, const char *name, char *ret, size_t size)
+{
+	char boot[64], path[PATH_MAX];
+	struct stat st;
+	int r;
+
+	r = sysfs_read_text(boot, sizeof(boot), "/proc/sys/kernel/random/boot_id");
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s/class/block/%s", root, name);
+	if (stat(path, &st) < 0)
+		return -errno;
+	snprintf(ret, size, "%s:%llu", boot, (unsigned long long)st.st_ino);
+	return 0;
 }
 
 /**

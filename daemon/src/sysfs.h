@@ -25,6 +25,7 @@ int sysfs_write_number(uint64_t value, const char *path_format, ...)
 	__printf(2, 3);
 int sysfs_only_entry(char ret[static SYSFS_NAME], const char *path_format, ...)
 	__printf(2, 3);
+int sysfs_read_instance(const char *root, const char *name, char *ret, size_t size);
 bool sysfs_has(const char *root, const char *name, const char *what);
 int sysfs_disk_of(const char *root, const char *name, char ret[static SYSFS_NAME]);
 int sysfs_below(const char *root, const char *name, char ret[static SYSFS_NAME]);

@@ -172,28 +172,18 @@ static int read_id(const char *name, const char *dm_name, char ret[static STATE_
 }
 
 /**
- * target_read_instance() - which making of a device this is
+ * target_is() - whether a device is the making of it that it was
  * @name: of the device, as in sysfs
- * @ret: differs from that of any other making
+ * @instance: which making that was, see sysfs_read_instance()
  *
- * One that is made anew has a new folder, and no two of one boot have a number in common.
- *
- * Return: 0, -ENOENT if there is no such device, or another negative errno.
+ * Return: false also if there is no such device.
  */
-int target_read_instance(const char *name, char ret[static STATE_INSTANCE])
+bool target_is(const char *name, const char *instance)
 {
-	char boot[64], path[2 * SYSFS_NAME];
-	struct stat st;
-	int r;
+	char found[STATE_INSTANCE];
 
-	r = sysfs_read_text(boot, sizeof(boot), "/proc/sys/kernel/random/boot_id");
-	if (r < 0)
-		return r;
-	snprintf(path, sizeof(path), SYSFS_ROOT "/block/%s", name);
-	if (stat(path, &st) < 0)
-		return -errno;
-	snprintf(ret, STATE_INSTANCE, "%s:%llu", boot, (unsigned long long)st.st_ino);
-	return 0;
+	return sysfs_read_instance(SYSFS_ROOT, name, found, sizeof(found)) == 0 &&
+	       strcmp(found, instance) == 0;
 }
 
 static bool is_suspended(const char *name)
@@ -246,7 +236,7 @@ int target_find(const struct block_device *device, struct target *ret)
 		return log_errno(r, "%s/stripe_bytes", t.folder);
 	r = read_id(device->name, t.dm_name, t.id);
 	if (r == 0)
-		r = target_read_instance(device->name, t.instance);
+		r = sysfs_read_instance(SYSFS_ROOT, device->name, t.instance, sizeof(t.instance));
 	if (r < 0)
 		return log_errno(r, "%s", t.dm_name);
 	*ret = t;

@@ -60,7 +60,7 @@ int dm_read_table(const char *dm_name, struct dm_table_line *ret);
 int dm_read_table_of(const char *name, struct dm_table_line *ret);
 int dm_read_state(const char *dm_name, struct dm_state *ret);
 int target_find(const struct block_device *device, struct target *ret);
-int target_read_instance(const char *name, char ret[static STATE_INSTANCE]);
+bool target_is(const char *name, const char *instance);
 int target_read_settings(const struct target *target, struct rule_settings *ret);
 
 #endif

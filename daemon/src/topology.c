@@ -125,6 +125,16 @@ static unsigned int raid10_copies(uint64_t layout)
 	return (layout & 0xff) * (layout >> 8 & 0xff);
 }
 
+/* Of the array's shape. "6 (5)" while it is reshaped, when it has two shapes at once. */
+static int read_shape(const char *root, const char *name, const char *attribute, uint64_t *ret)
+{
+	int r = sysfs_read_number(ret, "%s/class/block/%s/md/%s", root, name, attribute);
+
+	if (r == -EBADMSG)
+		return log_errno(EBUSY, "%s is being reshaped, try again when that is over", name);
+	return r < 0 ? log_errno(r, "%s/class/block/%s/md/%s", root, name, attribute) : 0;
+}
+
 static int read_array(const char *root, const char *name, struct topology *t)
 {
 	struct rule_array a = { .offset_bytes = t->array.offset_bytes };
@@ -139,28 +149,19 @@ static int read_array(const char *root, const char *name, struct topology *t)
 	if (a.level == RULE_LEVEL_NONE)
 		return log_errno(EOPNOTSUPP, "%s: md level '%s' (known: raid0, 1, 4, 5, 6, 10)",
 				 name, level);
-	/* "6 (5)" while it is reshaped, when it has two shapes at once */
-	r = sysfs_read_number(&members, "%s/class/block/%s/md/raid_disks", root, name);
-	if (r == -EBADMSG)
-		return log_errno(EBUSY, "%s is being reshaped, try again when that is over", name);
+	r = read_shape(root, name, "raid_disks", &members);
 	if (r < 0)
-		return log_errno(r, "%s/class/block/%s/md/raid_disks", root, name);
+		return r;
 	a.members = members;
 	if (a.level != 1) {
-		r = sysfs_read_number(&a.chunk_bytes, "%s/class/block/%s/md/chunk_size", root, name);
-		if (r == -EBADMSG)
-			return log_errno(EBUSY, "%s is being reshaped, try again when that is over",
-					 name);
+		r = read_shape(root, name, "chunk_size", &a.chunk_bytes);
 		if (r < 0)
-			return log_errno(r, "%s/class/block/%s/md/chunk_size", root, name);
+			return r;
 	}
 	if (a.level == 10) {
-		r = sysfs_read_number(&layout, "%s/class/block/%s/md/layout", root, name);
-		if (r == -EBADMSG)
-			return log_errno(EBUSY, "%s is being reshaped, try again when that is over",
-					 name);
+		r = read_shape(root, name, "layout", &layout);
 		if (r < 0)
-			return log_errno(r, "%s/class/block/%s/md/layout", root, name);
+			return r;
 		a.copies = raid10_copies(layout);
 	}
 	t->array = a;

@@ -57,17 +57,11 @@ struct tuning *tuning_free(struct tuning *t)
 /* To plan, or to wait for others, may take long, and its number be another device's by now. */
 static int check_same(const struct tuning *t)
 {
-	char instance[STATE_INSTANCE];
-	int r;
-
-	/* It is removed already. */
-	if (!t->target.instance[0])
+	/* It is removed already, or still that one. */
+	if (!t->target.instance[0] || target_is(t->device.name, t->target.instance))
 		return 0;
-	r = target_read_instance(t->device.name, instance);
-	if (r == 0 && strcmp(instance, t->target.instance) != 0)
-		r = -ENODEV;
-	return r < 0 ? log_errno(r, "%s was removed or made anew meanwhile; nothing is changed",
-				 t->device.node) : 0;
+	return log_errno(ENODEV, "%s was removed or made anew meanwhile; nothing is changed",
+			 t->device.node);
 }
 
 /**
@@ -92,11 +86,9 @@ int tuning_open_state(struct tuning *t, const char *folder, enum store_access ac
 		r = store_load(&t->store, t->target.id, &t->state);
 	if (r == 0)
 		r = layers_find(SYSFS_ROOT, t->target.lower, layers, &n_layers);
-	if (r == 0)
-		r = layers_add_earlier(SYSFS_ROOT, t->state.layers, t->state.n_layers, layers,
-				       &n_layers);
 	if (r < 0)
 		return r;
+	layers_add_earlier(SYSFS_ROOT, t->state.layers, t->state.n_layers, layers, &n_layers);
 	state_see(&t->state, t->target.instance, layers, n_layers);
 	return access != STORE_LOOK ? apply_recover(&t->place, &t->store, &t->state) : 0;
 }

@@ -653,10 +653,9 @@ bool watch_is_of(const struct watch *w, const char *name)
  */
 bool watch_is_there(const struct watch *w)
 {
-	char instance[STATE_INSTANCE], dm_name[TARGET_NAME];
+	char dm_name[TARGET_NAME];
 
-	return target_read_instance(w->name, instance) == 0 &&
-	       strcmp(instance, w->samples.instance) == 0 &&
+	return target_is(w->name, w->samples.instance) &&
 	       sysfs_read_text(dm_name, sizeof(dm_name), SYSFS_ROOT "/block/%s/dm/name",
 			       w->name) == 0 &&
 	       strcmp(dm_name, w->dm_name) == 0;

@@ -54,6 +54,13 @@ is_gone() {
 	! kill -0 "$1"
 }
 
+# lower TABLE: what the device low, under the target, does from now on.
+lower() {
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup load low <<<"$1"
+	dmsetup resume low
+}
+
 # fsync [SECONDS]: flush fs0, which must not take longer than so long (120 s).
 # shellcheck disable=SC2317 # tap_check calls it
 fsync() {

@@ -4,13 +4,6 @@
 # fail, writes go through meanwhile, and after the repair all is as it should be.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# lower TABLE: what the device under the target does from now on.
-lower() {
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup reload low --table "$1"
-	dmsetup resume low
-}
-
 sum_of() {
 	dd if="$1" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
@@ -110,9 +103,7 @@ dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_byte
 for i in {0..29}; do
 	echo "pwrite -q $((i << 20)) 4k"
 done | xfs_io -d /dev/mapper/fs0 >/dev/null
-dmsetup load low --table "0 $sectors error"
-dmsetup suspend --noflush --nolockfs low
-dmsetup resume low
+lower "0 $sectors error"
 # A flush would end with the first that fails.
 dmsetup message fs0 0 set hold_ms 500
 until_true is failing_stripes 30
@@ -122,9 +113,7 @@ errors=$(stat destage_errors)
 xfs_io -d -c "pwrite -q 4k 4k" /dev/mapper/fs0 2>/dev/null
 tap_is $((($(stat destage_errors) - errors) % 30)) 1 "who writes to one of them waits for that one to be tried"
 dmsetup suspend --noflush --nolockfs slow
-dmsetup load low --table "0 $sectors linear /dev/mapper/slow 0"
-dmsetup suspend --noflush --nolockfs low
-dmsetup resume low
+lower "0 $sectors linear /dev/mapper/slow 0"
 dmsetup message fs0 0 retry
 until_true is_under_way 12
 for ((i = 0; i < 5; i++)); do

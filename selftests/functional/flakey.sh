@@ -6,13 +6,6 @@
 # again, and in the end all is as the last who succeeded left it.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
-# lower TABLE: what the device under the target does from now on.
-lower() {
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup reload low --table "$1"
-	dmsetup resume low
-}
-
 # windows COUNT: while the load runs, fail until stripes failed COUNT times.
 windows() {
 	local failed=0 before

@@ -6,13 +6,6 @@
 
 MOUNT=/run/mnt
 
-# lower TABLE: what the device under the target does from now on.
-lower() {
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup load low <<<"$1"
-	dmsetup resume low
-}
-
 # refuse FIRST: the device under the target refuses to write the stripe from that sector on.
 refuse() {
 	local last=$(($1 + stripe))

@@ -240,15 +240,15 @@ static void test_earlier_layers(void **state)
 	snprintf(layer(before, n, "sdb")->instance, STATE_INSTANCE, "another making");
 	snprintf(layer(before, n, "sdc")->id, STATE_DEVICE, "wwid:c");
 	snprintf(layer(before, n, "sdd")->disk, SETTING_DISK, "sdz");
-	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	layers_add_earlier(root, before, n, now, &n_now);
 	assert_int_equal(n_now, 3);
 	assert_string_equal(layer(now, n_now, "sda")->instance, layer(before, n, "sda")->instance);
 	assert_non_null(layer(now, n_now, "md0"));
 	assert_non_null(layer(now, n_now, "sdy"));
-	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	layers_add_earlier(root, before, n, now, &n_now);
 	assert_int_equal(n_now, 3);
 	n_now = STATE_LAYERS_MAX;
-	assert_int_equal(layers_add_earlier(root, before, n, now, &n_now), 0);
+	layers_add_earlier(root, before, n, now, &n_now);
 	assert_int_equal(n_now, STATE_LAYERS_MAX);
 }
 
