@@ -44,16 +44,19 @@ is_closed() {
 	! tmux -L top has-session 2>/dev/null
 }
 
-# put_parts: a block into each of 16 stripes.
+# put_parts: a block into each of 16 stripes, each time other blocks: what was written last md
+# still has in its stripe cache, and reads nothing.
+row=0
 put_parts() {
 	local i
 	for i in {0..15}; do
-		dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=$((64 * i)) oflag=direct conv=notrunc status=none
+		dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 seek=$((64 * i + row)) oflag=direct conv=notrunc status=none
 	done
+	row=$(((row + 1) % 64))
 }
 
 # part_seen: writes these, and whether it was seen that md reads the old block and the old parity
-# for each. An interval may end between that and the write.
+# for each. An interval may end between that and the write: then they are put anew.
 # shellcheck disable=SC2317 # called by until_true
 part_seen() {
 	dmsetup message fs0 0 flush
