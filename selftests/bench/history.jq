@@ -37,6 +37,7 @@ def section(row; f): if any($all[]; .row == row) then f else null end;
 			| {case: $case, device: $device, files_s: now("untar"; $case; $device; .files / seconds),
 				reads_file: now("untar"; $case; $device; .reads / .files),
 				writes_file: now("untar"; $case; $device; .writes / .files),
-				kb_file: now("untar"; $case; $device; .write_kib / .files)}]})
+				kb_file: now("untar"; $case; $device; .write_kib / .files)}]}),
+	figures: [group_by([.row, .case, .device])[] | figures_of]
 }
 | map_values(values)

@@ -107,13 +107,13 @@ make_fs() {
 }
 
 # job BS DEPTH BYTES [OPTION]...: one fio job on $dev, and its fsync; where that is a directory, each
-# process of it has a file there.
+# process of it has a file there. A file grows as it is written, as most do: fio would allocate it before.
 job() {
 	local engine=psync where=(--filename="$dev")
 	[[ ! -d $dev ]] || where=(--directory="$dev" --filename_format='file.$jobnum')
 	(($2 == 1)) || engine=libaio
 	fio --output="$result" --output-format=json --name=bench "${where[@]}" --direct=1 \
-		--end_fsync=1 --rw=write --bs="$1" --ioengine="$engine" --iodepth="$2" --size="$3" \
+		--end_fsync=1 --fallocate=none --rw=write --bs="$1" --ioengine="$engine" --iodepth="$2" --size="$3" \
 		--thread --group_reporting "${@:4}"
 }
 
@@ -129,7 +129,7 @@ readers() {
 # he can. At most twice a second, which is what md alone gets done: else who waits less
 # would take more of the members, and who writes less.
 beside_writer() {
-	fio --output="$result" --output-format=json --thread --rw=write --time_based --runtime="$1" \
+	fio --output="$result" --output-format=json --thread --fallocate=none --rw=write --time_based --runtime="$1" \
 		--name=writer --filename="$dev" --bs=1M --size=280M --end_fsync=1 \
 		--name=small --filename="$dev.small" --bs=4k --size=4k --fsync=1 --thinktime=500ms
 }

@@ -17,10 +17,12 @@ def beside(ratios):
 		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer)
 			| "\(.median | short) (\(.ios.median | short))"), "-")]);
 
+# In its default mode, and in writethrough.
 def losses:
-	["on", "", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
-	(.[] | "\(.kernel) \(.array)" as $on | .goals[] | select(is_loss)
-		| [$on, .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
+	["on", "mode", "", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
+	(.[] | "\(.kernel) \(.array)" as $on
+		| (.goals[] + {mode: ""}), (.durable[] + {mode: "writethrough"}) | select(is_loss)
+		| [$on, .mode, .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
 
 def classes: ["", "version", "a write that was not flushed is", "one that was lies on"],
 	(map(.peers[] | [.peer, .version, .class, .flushed // ""]) | unique[]);

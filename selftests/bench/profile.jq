@@ -25,6 +25,7 @@ def to_reading: (.cpu_s / .events) / (.read_cpu_s / .read_events);
 		else
 			row("D2"; "thousand events a second, emulated"; .rate / 1e3),
 			row("D2"; "% of an emulated core for each 100 000 a second"; per_core),
-			(row("D2"; "% of a core for that: not measured, by D1 and the CPU to that of reading";
-				to_reading * $read_here * 1e5 * 100) | at_most(3))
+			# Computed, so it is not said to be reached.
+			row("D2"; "% of a core for that (goal 3): not measured, by D1 and the CPU to that of reading";
+				to_reading * $read_here * 1e5 * 100)
 		end)]}

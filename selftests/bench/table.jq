@@ -4,8 +4,8 @@
 
 include "figures";
 
-["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "to tuned", "reached"],
-(.goals[] | [.row, .case, .what, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)", (.to_tuned | short),
+["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "reached"],
+(.goals[] | [.row, .case, .what, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
 	if has("reached") | not then "-" elif .reached then "yes" else "NO" end]),
 [""],
 figures_table

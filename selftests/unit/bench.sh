@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 54
+tap_plan 56
 
 {
 	measured W1 bcache 1 100 900 400
@@ -127,6 +127,18 @@ merged 220
 guard 0 '-45 %' "of what is in order it takes half as many I/Os"
 merged 190
 guard 1 '-53 %' "but no fewer"
+slower() {
+	{
+		measured W1 raw 1 100 0 400
+		measured W1 target 1 "$1" 0 100
+		measured FS raw 1 100 0 400
+		measured FS target 1 100 0 100
+	} | report
+}
+slower 180
+guard 0 '-44 %' "it takes somewhat more than half the speed"
+slower 210
+guard 1 '-52 %' "but not less"
 measured W3 raw 1 1 0 1 | report
 guard 1 'not measured' "it takes no row that is missing"
 {
@@ -197,6 +209,7 @@ cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R5.json"
 	measured W4 target 1 100 0 100
 	measured W4 raw 2 60 0 400
 	measured W4 target 2 100 0 100
+	measured W4 through 1 160 0 400
 	echo '{"peer":"raw","version":"v","class":"c"}'
 } | sed "s/\"R5\"/\"R8\"/" | report
 cp "$dir/report" "$dir/tree/build/bench/peers-6.12-R8.json"
@@ -212,7 +225,7 @@ goals 6.1 '{"row":"W1","case":"c","what":"speed","goal":">= 80","median":50,"min
 tap_check "of reports there is" "$page"
 tap_check "it is well-formed" rst2html --halt=warning "$results" "$dir/page.html"
 tap_is "$(sed -n '/is not reached:/,/^How far\|^The goals\|^Beside history/p' "$results" | grep -oP '^   "6.*",.*')" \
-	$'   "6.12 R5","FS","c","bcache","1.1","","4",">= 1.3"\n   "6.12 R5","W4","c","raw","0.9","","4",""\n   "6.12 R8","W4","c","raw","0.7","0.6 to 0.8","4",""' \
+	$'   "6.12 R5","","FS","c","bcache","1.1","","4",">= 1.3"\n   "6.12 R5","","W4","c","raw","0.9","","4",""\n   "6.12 R8","","W4","c","raw","0.7","0.6 to 0.8","4",""\n   "6.12 R8","writethrough","W4","c","raw","0.5","","1",""' \
 	"it says where the target loses, and where it does not win by enough"
 tap_is "$(sed -n '/^The goals beside/,/^Beside/p' "$results" | grep -oP '^   "\w*",.*')" \
 	$'   "","work","what","goal","6.12 R5","6.1 R5"\n   "W1","c","speed",">= 40 (R5), >= 80 (R5)","50 (40 to 60, of 3)","**50**"\n   "W2","all","rows","<= 0","**1**","-"' \
