@@ -30,10 +30,12 @@ static const struct argp parser = {
  * struct checked - a value that was set
  * @value: what it was set to
  * @found: what it is
+ * @gone: it is nothing, as the layer does not have it any more
  */
 struct checked {
 	const struct state_value *value;
 	uint64_t found;
+	bool gone;
 };
 
 /* As a whole, if it is not being changed: what is under way then is nobody's any more. */
@@ -65,15 +67,23 @@ static int read_values(const struct tuning *t, struct checked ret[static STATE_V
 
 		ret[i].value = value;
 		r = setting_read(&t->place, value->name, &ret[i].found);
-		if (r < 0)
+		ret[i].gone = setting_is_gone(r, value->name);
+		if (r < 0 && !ret[i].gone)
 			return r;
 	}
 	return 0;
 }
 
+static bool is_as_set(const struct checked *c)
+{
+	return !c->gone && c->found == c->value->value;
+}
+
 static const char *verdict(const struct checked *c)
 {
-	return c->found == c->value->value ? "as set" : "somebody else set it";
+	if (c->gone)
+		return "is not there any more";
+	return is_as_set(c) ? "as set" : "somebody else set it";
 }
 
 static int print_text(const struct tuning *t, bool busy, const struct checked *values)
@@ -98,7 +108,7 @@ static int print_text(const struct tuning *t, bool busy, const struct checked *v
 		const char * const cells[] = {
 			name,
 			units_format_setting(name, values[i].value->value, set),
-			units_format_setting(name, values[i].found, now),
+			values[i].gone ? "-" : units_format_setting(name, values[i].found, now),
 			verdict(&values[i]),
 		};
 
@@ -122,10 +132,12 @@ static void print_json(const struct tuning *t, bool busy, const struct checked *
 
 		render_add_text(value, "name", values[i].value->name);
 		render_add_number(value, "set", values[i].value->value);
-		render_add_number(value, "now", values[i].found);
+		if (values[i].gone)
+			json_object_object_add(value, "now", NULL);
+		else
+			render_add_number(value, "now", values[i].found);
 		json_object_object_add(value, "as_set",
-				       json_object_new_boolean(values[i].found ==
-							       values[i].value->value));
+				       json_object_new_boolean(is_as_set(&values[i])));
 		json_object_array_add(list, value);
 	}
 	json_object_object_add(o, "values", list);
@@ -148,7 +160,7 @@ static int verify(const struct device_options *o)
 		return EXIT_FAILED;
 	differs = t->state.under_way;
 	for (size_t i = 0; i < t->state.n_values; i++)
-		differs |= values[i].found != values[i].value->value;
+		differs |= !is_as_set(&values[i]);
 	if (o->json)
 		print_json(t, busy, values);
 	else if (t->state.n_values > 0 || t->state.under_way)

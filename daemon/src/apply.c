@@ -227,12 +227,6 @@ int apply_prepare(const struct setting_place *place, const struct plan *plan, st
 	return 0;
 }
 
-/* As the stripe cache of an array that has no parity any more. */
-static bool is_of_another_level(int error, const char *name)
-{
-	return error == -ENOENT && setting_is_of_layer(name);
-}
-
 static void tell_foreign(const struct setting_place *place, const char *name, uint64_t found,
 			 const char *hint)
 {
@@ -269,7 +263,7 @@ int apply_prepare_rollback(const struct setting_place *place, const struct state
 		if (done->gone)
 			continue;
 		r = setting_read(place, done->name, &found);
-		if (is_of_another_level(r, done->name))
+		if (setting_is_gone(r, done->name))
 			continue;
 		if (r < 0)
 			return r;
@@ -303,7 +297,7 @@ static int add_before(const struct setting_place *place, const struct state *s,
 		if (value->before == value->value || !setting_is_of_disk(value->name, disk))
 			continue;
 		r = setting_read(place, value->name, &found);
-		if (is_of_another_level(r, value->name))
+		if (setting_is_gone(r, value->name))
 			continue;
 		if (r < 0)
 			return r;

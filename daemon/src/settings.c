@@ -46,6 +46,20 @@ int setting_read(const struct setting_place *place, const char *name, uint64_t *
 }
 
 /**
+ * setting_is_gone() - whether a layer does not have a setting any more
+ * @error: what setting_read() returned
+ * @name: of what
+ *
+ * As the stripe cache of an array that was given a level without parity.
+ *
+ * Return: whether it is so.
+ */
+bool setting_is_gone(int error, const char *name)
+{
+	return error == -ENOENT && setting_is_of_layer(name);
+}
+
+/**
  * setting_write() - set it, and look whether it took: a value may be clamped without a word
  * @place: whose settings
  * @name: its name

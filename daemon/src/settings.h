@@ -4,6 +4,7 @@
 #define FULLSTRIPE_SETTINGS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/setting.h"
@@ -20,6 +21,7 @@ struct setting_place {
 
 const char *setting_path(const struct setting_place *place, const char *name,
 			 char path[static PATH_MAX]);
+bool setting_is_gone(int error, const char *name);
 int setting_read(const struct setting_place *place, const char *name, uint64_t *ret);
 int setting_write(const struct setting_place *place, const char *name, uint64_t value);
 

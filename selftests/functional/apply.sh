@@ -126,7 +126,7 @@ kill_all() {
 	done
 }
 
-tap_plan 56
+tap_plan 58
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -250,6 +250,14 @@ echo 100 >"$below/$md/md/stripe_cache_size"
 ctl verify fs0 --json
 tap_is "$status $(jq -c '[.values[] | select(.as_set | not) | .name]' <<<"$out")" "5 [\"$md/stripe_cache_size\"]" \
 	"verify tells what somebody else set in a layer"
+# As if it had another level, and no stripe cache.
+mount -t tmpfs none "$below/$md/md"
+ctl verify fs0
+tap_is "$status $(grep -c "$md/stripe_cache_size .*- is not there any more" <<<"$out")" "5 1" "or what a layer has no more"
+ctl verify fs0 --json
+tap_is "$status $(jq -c '[.values[] | select(.as_set | not) | .name, .now]' <<<"$out")" "5 [\"$md/stripe_cache_size\",null]" \
+	"which is null for programs"
+umount "$below/$md/md"
 ctl apply fs0 --profile "$PROFILE" --json
 tap_is "$status $(jq -r '.plan[] | select(.left_alone) | .attribute' <<<"$out") $(<"$below/$md/md/stripe_cache_size")" \
 	"0 $md/stripe_cache_size 100" "apply leaves that alone"
