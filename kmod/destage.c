@@ -1015,8 +1015,8 @@ static void seal_epoch(struct destager *d)
 		return;
 	d->flush_state = FLUSH_DESTAGING;
 	d->flush_epoch = d->epoch++;
-	d->cursor = 0;
 	d->flush_failed = false;
+	d->cursor = 0;
 	/* Whether it still fails is what the flush has to find out. */
 	retry_failed(d);
 }
