@@ -126,7 +126,7 @@ kill_all() {
 	done
 }
 
-tap_plan 58
+tap_plan 60
 rig_load_module
 rig_preset R5 ram
 md=$(basename "$(realpath "$RIG_MD")")
@@ -250,14 +250,6 @@ echo 100 >"$below/$md/md/stripe_cache_size"
 ctl verify fs0 --json
 tap_is "$status $(jq -c '[.values[] | select(.as_set | not) | .name]' <<<"$out")" "5 [\"$md/stripe_cache_size\"]" \
 	"verify tells what somebody else set in a layer"
-# As if it had another level, and no stripe cache.
-mount -t tmpfs none "$below/$md/md"
-ctl verify fs0
-tap_is "$status $(grep -c "$md/stripe_cache_size .*- is not there any more" <<<"$out")" "5 1" "or what a layer has no more"
-ctl verify fs0 --json
-tap_is "$status $(jq -c '[.values[] | select(.as_set | not) | .name, .now]' <<<"$out")" "5 [\"$md/stripe_cache_size\",null]" \
-	"which is null for programs"
-umount "$below/$md/md"
 ctl apply fs0 --profile "$PROFILE" --json
 tap_is "$status $(jq -r '.plan[] | select(.left_alone) | .attribute' <<<"$out") $(<"$below/$md/md/stripe_cache_size")" \
 	"0 $md/stripe_cache_size 100" "apply leaves that alone"
@@ -346,6 +338,28 @@ tap_is "$status $(<"$folder/cluster_bytes") $(</sys/block/sda/queue/max_sectors_
 	"and no more is asked of the disk"
 "$CTL" remove fs0
 modprobe -r scsi_debug
+
+# An array of another level has no stripe cache; of RAID5 without its parity it is made in use.
+rig_members 3 64 ram
+rig_array 5 64 md0 --layout=parity-last
+"$CTL" create fs0 "$RIG_MD"
+md=md0 folder=$(rig_sysfs fs0)
+echo 64 >"$below/$md/md/stripe_cache_size"
+ctl apply fs0 --profile "$PROFILE" --force
+parity=${RIG_MEMBERS[2]}
+mdadm --quiet "$RIG_MD" --fail "$parity" --remove "$parity"
+echo raid0 >"$below/$md/md/level"
+[[ ! -e $below/$md/md/stripe_cache_size ]]
+tap_is "$status $?" "0 0" "an array that is set gets another level"
+ctl verify fs0
+tap_is "$status $(grep -c "$md/stripe_cache_size .*- *is not there any more" <<<"$out")" "5 1" "verify tells what it has no more"
+ctl verify fs0 --json
+tap_is "$(jq -c '[.values[] | select(.now == null) | .name, .as_set]' <<<"$out")" "[\"$md/stripe_cache_size\",false]" \
+	"which is null for programs"
+ctl rollback fs0
+tap_is "$status $(history_says '[.history[-1].changes[] | select(.name == "md0/stripe_cache_size")] | length')" "0 0" \
+	"rollback passes over it"
+"$CTL" remove fs0
 echo "$dirty_ratio" >/proc/sys/vm/dirty_ratio
 rm -rf "$STATE" "$PROFILE" /run/fast
 tap_done
