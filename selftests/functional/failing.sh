@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Who goes on writing to a stripe that cannot be written keeps nobody else waiting: no flush, nor another stripe's
 # next try. And who was never tried does not fail because the one before him did, once.
+# once: 6.12 what is tried again and when the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 # table FIRST...: of the device low: those stripes of 512 sectors cannot be written.
