@@ -10,8 +10,8 @@
 	| [$report.goals[] | select(.row == $before.row and .case == $before.case and .peer == $before.peer)][0] as $now
 	| ("kib", "ios", "speed") as $by | select($by == .by or $by != "kib")
 	| {row, case, peer, by: $by, ratio: $before[$by], now: (if $by == "speed" then $now else $now[$by] end).median?}
-	| .change = (if .now then .now / .ratio - 1 else null end)
-	| .kept = ((.now // 0) > (if $by == $before.by then 0.9 else 0.5 end) * .ratio)]
+	| .change = (if .now and .ratio then .now / .ratio - 1 else null end)
+	| .kept = (.ratio != null and (.now // 0) > (if $by == $before.by then 0.9 else 0.5 end) * .ratio)]
 # What is measured and not stored would never be missed.
 + [$report.goals[] | . as $now | select(.peer == "raw" and IN(.row; $ARGS.positional[])
 	and all($ratios[]; .row != $now.row or .case != $now.case))

@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 56
+tap_plan 58
 
 {
 	measured W1 bcache 1 100 900 400
@@ -139,6 +139,12 @@ slower 180
 guard 0 '-44 %' "it takes somewhat more than half the speed"
 slower 210
 guard 1 '-52 %' "but not less"
+saved 400 400
+jq '.ratios |= map(del(.speed))' "$dir/stored" >"$dir/other"
+said=$("$bench/check" --report "$dir/report" --stored "$dir/other" 2>&1)
+tap_is "$? $(grep -c 'not stored *NO$' <<<"$said")" "1 2" "nor what is stored without it"
+tap_check "the one of the benchmark itself has all of them" jq -e \
+	'all(.ratios[]; [.kib, .ios, .speed] | all(type == "number"))' "$bench/ratios.json"
 measured W3 raw 1 1 0 1 | report
 guard 1 'not measured' "it takes no row that is missing"
 {
