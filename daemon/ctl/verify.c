@@ -132,10 +132,7 @@ static void print_json(const struct tuning *t, bool busy, const struct checked *
 
 		render_add_text(value, "name", values[i].value->name);
 		render_add_number(value, "set", values[i].value->value);
-		if (values[i].gone)
-			json_object_object_add(value, "now", NULL);
-		else
-			render_add_number(value, "now", values[i].found);
+		render_add_known(value, "now", values[i].found, !values[i].gone);
 		json_object_object_add(value, "as_set",
 				       json_object_new_boolean(is_as_set(&values[i])));
 		json_object_array_add(list, value);

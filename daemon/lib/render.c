@@ -54,8 +54,14 @@ static void add_share(struct json_object *object, const char *key, double value)
 	json_object_object_add(object, key, json_object_new_double_s(value, text));
 }
 
-/* What is not known is null. */
-static void add_known(struct json_object *object, const char *key, uint64_t value, bool known)
+/**
+ * render_add_known() - add a number that may not be known
+ * @object: to which
+ * @key: its name
+ * @value: the number
+ * @known: or it is null
+ */
+void render_add_known(struct json_object *object, const char *key, uint64_t value, bool known)
 {
 	json_object_object_add(object, key, known ? json_object_new_uint64(value) : NULL);
 }
@@ -104,12 +110,12 @@ static struct json_object *access_pattern(const struct profile_summary *s)
 	add_share(o, "sequential", s->sequential);
 	add_share(o, "strided", s->strided);
 	add_share(o, "random", s->random);
-	add_known(o, "streams", s->streams, traced);
+	render_add_known(o, "streams", s->streams, traced);
 	json_object_object_add(o, "ping_pong",
 			       traced ? json_object_new_boolean(profile_is_ping_pong(s)) : NULL);
 	add_share(o, "returns", s->returns);
-	add_known(o, "low_zone", s->low_zone, traced);
-	add_known(o, "high_zone", s->high_zone, traced);
+	render_add_known(o, "low_zone", s->low_zone, traced);
+	render_add_known(o, "high_zone", s->high_zone, traced);
 	return o;
 }
 
@@ -130,11 +136,11 @@ static struct json_object *io_size(const struct profile_summary *s)
 	struct json_object *histogram = json_object_new_array();
 	bool traced = !profile_is_counted(s);
 
-	add_known(o, "typical", s->size_mode, traced);
+	render_add_known(o, "typical", s->size_mode, traced);
 	add_share(o, "typical_share", s->size_mode_share);
 	render_add_number(o, "average", s->size_average + 0.5);
-	add_known(o, "min", s->size_min, traced);
-	add_known(o, "max", s->size_max, traced);
+	render_add_known(o, "min", s->size_min, traced);
+	render_add_known(o, "max", s->size_max, traced);
 	for (unsigned int i = 0; i < PROFILE_SIZE_CLASSES; i++) {
 		struct json_object *class;
 
@@ -189,17 +195,17 @@ struct json_object *render_profile(const struct profile_summary *s)
 	render_add_number(o, "flushes", s->flushes);
 	render_add_number(o, "discards", s->discards);
 	render_add_number(o, "completed", s->completed);
-	add_known(o, "partial_completions", s->partial_completions, traced);
-	add_known(o, "never_completed", s->never_completed, traced);
-	add_known(o, "errors", s->errors, traced);
+	render_add_known(o, "partial_completions", s->partial_completions, traced);
+	render_add_known(o, "never_completed", s->never_completed, traced);
+	render_add_known(o, "errors", s->errors, traced);
 	json_object_object_add(o, "content", content(s));
 	json_object_object_add(o, "access", access_pattern(s));
 	json_object_object_add(o, "bandwidth", bandwidth(s));
 	json_object_object_add(o, "io_size", io_size(s));
 	json_object_object_add(o, "latency", latency_sensitivity(s));
 	add_share(o, "unaligned_writes", s->unaligned);
-	add_known(o, "raid5_rmw", s->rmw, traced);
-	add_known(o, "raid5_rcw", s->rcw, traced);
+	render_add_known(o, "raid5_rmw", s->rmw, traced);
+	render_add_known(o, "raid5_rcw", s->rcw, traced);
 	add_share(o, "confidence", s->confidence);
 	return o;
 }

@@ -16,6 +16,7 @@ struct json_object *render_plan(const struct plan *plan);
 
 const char *render_text(struct json_object *object);
 void render_add_number(struct json_object *object, const char *key, uint64_t value);
+void render_add_known(struct json_object *object, const char *key, uint64_t value, bool known);
 void render_add_text(struct json_object *object, const char *key, const char *value);
 
 #endif
