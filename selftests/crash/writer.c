@@ -251,8 +251,9 @@ static bool write_aio(struct thread *me, uint64_t sector, uint32_t sectors, bool
 	if (r == 1 && event.res == (int64_t)cb.aio_nbytes)
 		return true;
 	if (r != 1 || (!faults && !frozen))
-		errx(1, "a write of %u sectors at %llu ended with %lld: see the kernel's log", sectors,
-		     (unsigned long long)sector, r == 1 ? (long long)event.res : -errno);
+		errx(1, "a write of %u sectors at %llu%s ended with %lld: see the kernel's log", sectors,
+		     (unsigned long long)sector, fua ? ", FUA," : "",
+		     r == 1 ? (long long)event.res : -errno);
 	return false;
 }
 
@@ -933,6 +934,9 @@ int main(int argc, char **argv)
 	put_mark();
 	run(set.operations, set.fault);
 	if (!frozen) {
+		/* Where the last flush failed writes with FUA do, too, until one succeeds. */
+		if (set.fault)
+			do_flush();
 		verify_all();
 		/* What is staged when the target is removed must not get lost either. */
 		run(5 * set.threads, 0);
