@@ -984,6 +984,7 @@ static void retry_failed(struct destager *d)
 
 	if (READ_ONCE(d->stopped))
 		return;
+	d->retry_at = d->now + msecs_to_jiffies(RETRY_MS);
 	/* Older than any flush that may be waiting: all of them wait for it. */
 	list_for_each_entry(group, &d->failed, live)
 		group->epoch = 0;
@@ -1014,6 +1015,7 @@ static void seal_epoch(struct destager *d)
 		return;
 	d->flush_state = FLUSH_DESTAGING;
 	d->flush_epoch = d->epoch++;
+	d->flush_failed = false;
 	d->cursor = 0;
 	/* Whether it still fails is what the flush has to find out. */
 	retry_failed(d);
@@ -1025,8 +1027,11 @@ static void answer_flushes(struct destager *d)
 
 	if (d->flush_state != FLUSH_DESTAGING)
 		return;
-	/* All were to be tried again when the epoch was sealed: this is news. */
-	if (!list_empty(&d->failed)) {
+	/*
+	 * All were to be tried again when the epoch was sealed: this is news. Somebody who goes on
+	 * writing there has it tried again and again, and may always be faster than this.
+	 */
+	if (d->flush_failed || !list_empty(&d->failed)) {
 		end_flushes(d, BLK_STS_IOERR);
 		destager_kick(fullstripe_of(d));
 		return;
@@ -1165,8 +1170,17 @@ static void end_held(struct stripe_group *group, blk_status_t status)
 	}
 }
 
-/* The open group above a failed one: who waits for it must not wait for a repair. */
-static void fail_successor(struct destager *d, struct stripe_group *failed)
+static void try_again(struct destager *d, struct stripe_group *failed)
+{
+	failed->epoch = 0;
+	list_move_tail(&failed->live, &d->retrying);
+}
+
+/*
+ * Who waits for the open group above a failed one must not wait for a repair; but what was never
+ * tried does not fail because something else did, once.
+ */
+static void end_successor(struct destager *d, struct stripe_group *failed, bool once)
 {
 	struct fullstripe *fs = fullstripe_of(d);
 	struct stripe_group *group = tree_from(d, failed->stripe);
@@ -1178,8 +1192,14 @@ static void fail_successor(struct destager *d, struct stripe_group *failed)
 		return;
 	spin_lock_irq(&shard->lock);
 	held = group->held;
-	bio_list_init(&group->held);
+	if (!once)
+		bio_list_init(&group->held);
 	spin_unlock_irq(&shard->lock);
+	if (once) {
+		if (!bio_list_empty(&held))
+			try_again(d, failed);
+		return;
+	}
 	while ((bio = bio_list_pop(&held))) {
 		fullstripe_io(bio)->kind = IO_PLAIN;
 		bio_io_error(bio);
@@ -1198,21 +1218,29 @@ static void tell_state(struct work_struct *work)
 	bool failing = atomic_read(&d->failing);
 	unsigned int noio;
 
-	if (failing == d->told_failing)
-		return;
-	d->told_failing = failing;
 	/* Removing the target waits for this, and so must not reclaim that needs it. */
 	noio = memalloc_noio_save();
+	/* One for each time that it began to fail. */
+	if (xchg(&d->tell_event, 0))
+		dm_table_event(fullstripe_of(d)->ti->table);
+	if (failing == d->told_failing)
+		goto out;
+	d->told_failing = failing;
 	kobject_uevent_env(&disk_to_dev(dm_disk(md))->kobj, KOBJ_CHANGE, (char **)states[failing]);
+out:
 	memalloc_noio_restore(noio);
 }
 
 static void take_failed(struct destager *d, struct stripe_group *group)
 {
 	struct fullstripe *fs = fullstripe_of(d);
+	bool again = group->failed;
 
 	count(fs, COUNT_DESTAGE_ERRORS, 1);
-	d->retry_at = d->now + msecs_to_jiffies(RETRY_MS);
+	d->flush_failed |= is_owed(d, group);
+	/* The others are not put off by one that is tried whenever somebody writes to it. */
+	if (list_empty(&d->failed))
+		d->retry_at = d->now + msecs_to_jiffies(RETRY_MS);
 	group->state = GROUP_FAILED;
 	list_move_tail(&group->live, &d->failed);
 	if (!group->failed && atomic_inc_return(&d->failing) == 1) {
@@ -1225,13 +1253,13 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 		netlink_write_error(fs, geometry_sector(&fs->geo, group->stripe),
 				    fs->geo.stripe_sectors, group->nr_dirty,
 				    blk_status_to_errno(group->status));
-		dm_table_event(fs->ti->table);
+		WRITE_ONCE(d->tell_event, 1);
 		queue_work(system_unbound_wq, &d->tell_work);
 		throttle_recheck(fs);
 	}
 	WRITE_ONCE(group->failed, true);
 	end_held(group, group->status);
-	fail_successor(d, group);
+	end_successor(d, group, !again && !READ_ONCE(d->stopped));
 	staging_has_news(fs);
 }
 
@@ -1294,10 +1322,8 @@ static void retry_below(struct destager *d, struct stripe_group *open)
 {
 	struct stripe_group *older = staging_find_older(fullstripe_of(d), open->stripe);
 
-	if (older && older->state == GROUP_FAILED && !READ_ONCE(d->stopped)) {
-		older->epoch = 0;
-		list_move_tail(&older->live, &d->retrying);
-	}
+	if (older && older->state == GROUP_FAILED && !READ_ONCE(d->stopped))
+		try_again(d, older);
 }
 
 static void take_open(struct destager *d, struct stripe_group *group)

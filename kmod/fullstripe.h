@@ -672,8 +672,9 @@ enum destager_settled {
  * @retry: try the failed groups again.
  * @retry_at: jiffies when they are tried again by themselves.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
- * @tell_work: sends a uevent when @failing has become zero or no longer is. Not on @wq:
- *	it allocates, and nothing that writes may wait for that.
+ * @tell_work: sends a uevent when @failing has become zero or no longer is, and dm's event. Not
+ *	on @wq: it allocates, or waits for others that do, and nothing that writes may wait for that.
+ * @tell_event: @failing has become one, of which dm's event was not sent yet.
  * @told_failing: what the last uevent said; used by @tell_work alone.
  * @failed_flushes: how many flushes were answered with an error; wraps.
  * @made_good: how many of them are made good, as a later one succeeded; changed under @flush_lock.
@@ -696,6 +697,7 @@ enum destager_settled {
  * @flushing: flush bios that wait for all groups up to @flush_epoch.
  * @flush_epoch: see there.
  * @flush_state: where that stands.
+ * @flush_failed: some of what it waits for could not be written, and may be tried again by now.
  * @flush_status: the lower device's answer.
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
@@ -729,6 +731,7 @@ struct destager {
 	unsigned long retry_at;
 	atomic_t failing;
 	struct work_struct tell_work;
+	unsigned int tell_event;	/* 0 or 1, as @retry */
 	bool told_failing;
 	atomic_t failed_flushes;
 	unsigned int made_good;
@@ -754,6 +757,7 @@ struct destager {
 		FLUSH_SENT,
 		FLUSH_ANSWERED,
 	} flush_state;
+	bool flush_failed;
 	blk_status_t flush_status;
 	struct bio flush_bio;
 	struct work_struct flush_work;

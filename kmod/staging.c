@@ -607,6 +607,20 @@ static bool is_fsynced(const struct bio *bio)
 	return bio->bi_opf & REQ_SYNC && (!(bio->bi_opf & REQ_IDLE) || bio->bi_opf & REQ_META);
 }
 
+/*
+ * Whether those that are parked have enough groups if another is taken now: they go on when no more
+ * are in use than the low water mark has, and have no other way.
+ */
+static bool leaves_groups(const struct fullstripe *fs)
+{
+	const struct pool *groups = &fs->staging.groups;
+	u64 bytes_each = div64_ul(setting(fs, SETTING_HIGH_WATER_BYTES), pool_limit(groups));
+	u64 in_use = atomic_read(&fs->staging.used);
+
+	return pool_available(groups) > pool_limit(groups) / 2 &&
+	       (in_use + 1) * bytes_each <= setting(fs, SETTING_LOW_WATER_BYTES);
+}
+
 enum verdict {
 	VERDICT_TAKEN,		/* completed or held: no longer the caller's */
 	VERDICT_REMAP,		/* goes to the lower device, marked */
@@ -663,9 +677,7 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 		goto wait;
 	if (missing && (READ_ONCE(st->stalled) || !pool_take(&st->pages, missing, &pages)))
 		goto wait;
-	/* Who is parked needs one, too, and has no other way. */
-	if (!group && (failing || !READ_ONCE(st->stalled) ||
-		       (wide && pool_available(&st->groups) > pool_limit(&st->groups) / 2)))
+	if (!group && (failing || !READ_ONCE(st->stalled) || (wide && leaves_groups(fs))))
 		group = new_group(fs, stripe, copied);
 	if (!group) {
 		give_pages(fs, missing, &pages);
@@ -937,6 +949,7 @@ static void parked_work(struct work_struct *work)
 		/* While some fail, the others wait for their own stripes, and not for memory. */
 		if (!taken && !atomic_read(&fs->destager.failing))
 			break;
+		cond_resched();
 	}
 	staging_send_straight(fs, &straight);
 	if (bio_list_empty(&kept)) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Writes that never stop keep nobody from his turn: a partial stripe beside whole ones, whole ones
 # and a flush beside those that somebody waits for, who waits for a stripe group beside who would
-# take each that comes free, a change of the stripes.
+# take each that comes free, those that are parked beside wide stripes, a change of the stripes.
 # once: 6.12 whose turn it is the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
@@ -53,7 +53,7 @@ put() {
 		oflag=direct conv=notrunc status=none
 }
 
-tap_plan 25
+tap_plan 30
 rig_load_module
 
 # A stripe has as many rows as may be in flight: one whole one is.
@@ -205,5 +205,24 @@ tap_check "$name: the write ends" wait "$writer"
 tap_is "$(<"$(rig_sysfs fs0)/stripe_bytes")" 262144 "$name: they are the new ones"
 is_below r 0 && is_below s 8
 tap_is $? 0 "$name: both are below"
+rig_target_remove fs0
+rig_teardown
+
+# Those that are parked go on when no group is in use any more, which wide stripes always have some of.
+name="wide"
+slow_target chunk_bytes 1048576 data_members 2 seek_bytes 0 high_water_bytes 16777216 low_water_bytes 0 \
+	file_high_water_bytes 0
+writes stream --rw=write --bs=2M --iodepth=8 --offset=64M --size=64M
+until_true is_above held_bytes 16777216
+tap_is $? 0 "$name: they are held"
+fio --name=parts --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --rw=randwrite --bs=64k --iodepth=32 --size=48M \
+	--io_size=24M --output=/dev/null &
+parts=$!
+until_true is_above parked 0
+tap_is $? 0 "$name: others are parked"
+tap_check "$name: who go on beside them" eventually $((30 * ${TIME_SCALE:-1})) is_gone "$parts"
+tap_check "$name: who were there until then" halt
+wait "$parts"
+tap_is $? 0 "$name: they succeeded"
 rig_target_remove fs0
 tap_done
