@@ -1237,6 +1237,7 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 	bool again = group->failed;
 
 	count(fs, COUNT_DESTAGE_ERRORS, 1);
+	WRITE_ONCE(d->failures, d->failures + 1);
 	d->flush_failed |= is_owed(d, group);
 	/* The others are not put off by one that is tried whenever somebody writes to it. */
 	if (list_empty(&d->failed))
@@ -1466,20 +1467,24 @@ static bool is_settled(struct fullstripe *fs, enum destager_settled *how)
 /**
  * destager_drain() - write everything that is staged, held or parked.
  * @fs: the target; no new stripes are staged: suspended, or the gate is not open.
+ * @all: go on with the rest if some of it cannot be written. Not while there is I/O: who writes
+ *	to such a stripe again and again has it tried again each time, and it never settles.
  *
  * Context: may sleep.
  * Return: 0, or -EIO if some of it could not be written; that stays staged.
  */
-int destager_drain(struct fullstripe *fs)
+int destager_drain(struct fullstripe *fs, bool all)
 {
 	struct destager *d = &fs->destager;
+	unsigned int failures = READ_ONCE(d->failures);
 	enum destager_settled how;
 
 	atomic_inc(&d->drain);
 	destager_retry(fs);
 	/* From here on it is settled only after the retry. */
 	flush_work(&d->work);
-	wait_event(fs->staging.idle, is_settled(fs, &how));
+	wait_event(fs->staging.idle, is_settled(fs, &how) ||
+		   (!all && READ_ONCE(d->failures) != failures));
 	atomic_dec(&d->drain);
 	return how == SETTLED_EMPTY ? 0 : -EIO;
 }

@@ -671,6 +671,7 @@ enum destager_settled {
  *	that are staged anew.
  * @retry: try the failed groups again.
  * @retry_at: jiffies when they are tried again by themselves.
+ * @failures: how many stripes could not be written, each time; wraps.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
  * @tell_work: sends a uevent when @failing has become zero or no longer is, and dm's event. Not
  *	on @wq: it allocates, or waits for others that do, and nothing that writes may wait for that.
@@ -729,6 +730,7 @@ struct destager {
 	bool held_back;
 	unsigned int retry;		/* 0 or 1; not every machine has xchg() of a byte */
 	unsigned long retry_at;
+	unsigned int failures;
 	atomic_t failing;
 	struct work_struct tell_work;
 	unsigned int tell_event;	/* 0 or 1, as @retry */
@@ -919,7 +921,7 @@ void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status);
 bool destager_refuses_fua(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);
-int destager_drain(struct fullstripe *fs);
+int destager_drain(struct fullstripe *fs, bool all);
 int destager_sync(struct fullstripe *fs);
 void destager_stop(struct fullstripe *fs);
 void destager_resume(struct fullstripe *fs);

@@ -1183,7 +1183,7 @@ static bool drain_and_pass(struct fullstripe *fs)
 	WRITE_ONCE(st->gate, GATE_CLOSING);
 	synchronize_rcu();
 	throttle_recheck(fs);
-	if (destager_drain(fs))
+	if (destager_drain(fs, false))
 		return false;
 	WRITE_ONCE(st->gate, GATE_PASSING);
 	/* And no read looks at the stripes any more. */

@@ -419,7 +419,7 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	/* What lies below may be another device afterwards. */
 	prefetch_stop(fs);
 	failed_before = atomic_read(&fs->destager.failed_flushes);
-	r = destager_drain(fs);
+	r = destager_drain(fs, true);
 	destager_stop(fs);
 	/* Also if something could not be written: what could shall last. */
 	flushed = blkdev_issue_flush(fs->dev->bdev);

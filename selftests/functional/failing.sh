@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Who goes on writing to a stripe that cannot be written keeps nobody else waiting: no flush, nor another stripe's
-# next try. And who was never tried does not fail because the one before him did, once.
+# Who goes on writing to a stripe that cannot be written keeps nobody else waiting: no flush, no change of the stripes,
+# nor another stripe's next try. And who was never tried does not fail because the one before him did, once.
 # once: 6.12 what is tried again and when the module decides by itself
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
@@ -37,7 +37,7 @@ is_late() {
 	[[ $(dmsetup status late | cut -d' ' -f5) != 0 ]]
 }
 
-tap_plan 14
+tap_plan 16
 rig_load_module
 modprobe dm-flakey
 modprobe dm-delay
@@ -64,10 +64,15 @@ for ((i = 0; i < 10; i++)); do
 	wait "$flush" && break
 done
 tap_is "$i" 10 "beside him flushes fail, and do not wait"
+dmsetup message fs0 0 set stripe_bytes 131072 2>/dev/null &
+change=$!
+tap_check "nor does a change of the stripes wait" eventually $((20 * ${TIME_SCALE:-1})) is_gone "$change"
 kill -0 "$writer"
 tap_is $? 0 "who was there until then"
 kill "$writer"
 wait "$writer"
+wait "$change"
+tap_is "$? $(<"$(rig_sysfs fs0)/stripe_bytes")" "1 262144" "but it is refused"
 lower "$(table)"
 tap_check "after the repair a flush succeeds" fsync
 
@@ -89,7 +94,7 @@ fsync
 rig_target_remove fs0
 
 # What is written is under way for three seconds, and may fail then; the next try as well.
-dmsetup create late --table "0 $sectors delay /dev/mapper/low 0 0 /dev/mapper/low 0 3000"
+dmsetup create late --table "0 $sectors delay /dev/mapper/low 0 0 /dev/mapper/low 0 $((3000 * ${TIME_SCALE:-1}))"
 rig_target fs0 /dev/mapper/late chunk_bytes 65536 data_members 4 hold_ms 3600000 seek_bytes 0
 put 0 '' b
 destage_soon until_true is_late
