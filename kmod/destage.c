@@ -991,6 +991,12 @@ static void retry_failed(struct destager *d)
 	list_splice_tail_init(&d->failed, &d->retrying);
 }
 
+/* Looked at in each run: each sets the alarm anew, which may never ring while there are many. */
+static bool is_retry_due(const struct destager *d)
+{
+	return !list_empty(&d->failed) && time_after_eq(d->now, d->retry_at);
+}
+
 /*
  * The flushes that are next, before the inbox is read: what completed before they
  * were submitted was announced before, so it is in an epoch that they wait for.
@@ -1220,7 +1226,7 @@ static void tell_state(struct work_struct *work)
 
 	/* Removing the target waits for this, and so must not reclaim that needs it. */
 	noio = memalloc_noio_save();
-	/* One for each time that it began to fail. */
+	/* One when it began to fail, however soon that was over. */
 	if (xchg(&d->tell_event, 0))
 		dm_table_event(fullstripe_of(d)->ti->table);
 	if (failing == d->told_failing)
@@ -1399,10 +1405,8 @@ static void set_alarm(struct destager *d)
 	}
 	if (next != MAX_JIFFY_OFFSET && time_before(d->now, idle_at(fs)))
 		next = min(next, idle_at(fs) - d->now);
-	if (!list_empty(&d->failed) && time_before(d->now, d->retry_at))
+	if (!list_empty(&d->failed))
 		next = min(next, d->retry_at - d->now);
-	else if (!list_empty(&d->failed))
-		next = 1;
 	if (next != MAX_JIFFY_OFFSET)
 		mod_delayed_work(d->wq, &d->alarm, next);
 }
@@ -1411,8 +1415,6 @@ static void alarm_rings(struct work_struct *work)
 {
 	struct destager *d = container_of(to_delayed_work(work), struct destager, alarm);
 
-	if (atomic_read(&d->failing) && time_after_eq(jiffies, READ_ONCE(d->retry_at)))
-		WRITE_ONCE(d->retry, 1);
 	queue_work(d->wq, &d->work);
 }
 
@@ -1434,7 +1436,7 @@ static void destager_work(struct work_struct *work)
 	take_flushes(d);
 	take_inbox(d);
 	seal_epoch(d);
-	if (xchg(&d->retry, 0))
+	if (xchg(&d->retry, 0) || is_retry_due(d))
 		retry_failed(d);
 	staging_unstall(fs);
 	start_some(d);

@@ -670,7 +670,6 @@ enum destager_settled {
  * @held_back: nothing is written: unmarked writes may be under way to stripes
  *	that are staged anew.
  * @retry: try the failed groups again.
- * @retry_at: jiffies when they are tried again by themselves.
  * @failures: how many stripes could not be written, each time; wraps.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
  * @tell_work: sends a uevent when @failing has become zero or no longer is, and dm's event. Not
@@ -694,6 +693,7 @@ enum destager_settled {
  * @quiet: jiffies when it was last quiet.
  * @failed: groups that failed and are not being tried again now.
  * @retrying: those that are as soon as there is room.
+ * @retry_at: jiffies when those in @failed are tried again by themselves.
  * @epoch: given to groups that are seen for the first time.
  * @flushing: flush bios that wait for all groups up to @flush_epoch.
  * @flush_epoch: see there.
@@ -729,7 +729,6 @@ struct destager {
 	enum destager_settled settled;
 	bool held_back;
 	unsigned int retry;		/* 0 or 1; not every machine has xchg() of a byte */
-	unsigned long retry_at;
 	unsigned int failures;
 	atomic_t failing;
 	struct work_struct tell_work;
@@ -750,6 +749,7 @@ struct destager {
 	unsigned long quiet;
 	struct list_head failed;
 	struct list_head retrying;
+	unsigned long retry_at;
 	u64 epoch;
 	struct bio_list flushing;
 	u64 flush_epoch;

@@ -22,6 +22,24 @@ put() {
 		oflag=direct"${2:+,$2}" conv=notrunc status=none 2>/dev/null
 }
 
+# write_on: somebody, WRITER, always writes to the first stripe, until it was tried often.
+write_on() {
+	local errors
+	errors=$(stat destage_errors)
+	fio --name=on --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randwrite --bs=4k \
+		--size=256k --time_based --runtime=600 --continue_on_error=write --thread >/run/fio 2>&1 &
+	WRITER=$!
+	until_true is_above destage_errors $((errors + 20))
+}
+
+# write_no_more: but was there until now.
+write_no_more() {
+	local status=0
+	kill "$WRITER" || status=$?
+	wait "$WRITER"
+	return "$status"
+}
+
 # destage_soon: what is staged is written without somebody who asks for it.
 destage_soon() {
 	dmsetup message fs0 0 set hold_ms 1
@@ -37,7 +55,7 @@ is_late() {
 	[[ $(dmsetup status late | cut -d' ' -f5) != 0 ]]
 }
 
-tap_plan 16
+tap_plan 17
 rig_load_module
 modprobe dm-flakey
 modprobe dm-delay
@@ -51,11 +69,7 @@ put 0
 lower "$(table 0)"
 fsync
 tap_is "$? $(stat failing_stripes)" "1 1" "a stripe cannot be written"
-fio --name=on --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randwrite --bs=4k --size=256k \
-	--time_based --runtime=600 --continue_on_error=write --thread >/run/fio 2>&1 &
-writer=$!
-errors=$(stat destage_errors)
-until_true is_above destage_errors $((errors + 20))
+write_on
 tap_is $? 0 "somebody goes on writing there, and it is tried each time"
 for ((i = 0; i < 10; i++)); do
 	dmsetup message fs0 0 flush 2>/dev/null &
@@ -67,28 +81,23 @@ tap_is "$i" 10 "beside him flushes fail, and do not wait"
 dmsetup message fs0 0 set stripe_bytes 131072 2>/dev/null &
 change=$!
 tap_check "nor does a change of the stripes wait" eventually $((20 * ${TIME_SCALE:-1})) is_gone "$change"
-kill -0 "$writer"
-tap_is $? 0 "who was there until then"
-kill "$writer"
-wait "$writer"
+tap_check "who was there until then" write_no_more
 wait "$change"
 tap_is "$? $(<"$(rig_sysfs fs0)/stripe_bytes")" "1 262144" "but it is refused"
 lower "$(table)"
 tap_check "after the repair a flush succeeds" fsync
 
-# Somebody comes every second, which is more often than what failed is tried again.
+# What failed is tried again by itself, beside what is tried all the time.
 put 0
 put 320
 lower "$(table 0 2560)"
 destage_soon until_true is failing_stripes 2
 tap_is $? 0 "two cannot be written"
+write_on
 lower "$(table 0)"
-for ((i = 0; i < 15; i++)); do
-	put 1 && break
-	sleep 1
-	is failing_stripes 1 && break
-done
-tap_is "$(stat failing_stripes)" 1 "the one that is repaired is written, whoever writes to the other"
+tap_check "the one that is repaired is written, whoever writes to the other" \
+	eventually $((20 * ${TIME_SCALE:-1})) is failing_stripes 1
+tap_check "who was there until then" write_no_more
 lower "$(table)"
 fsync
 rig_target_remove fs0
