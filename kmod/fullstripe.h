@@ -673,7 +673,8 @@ enum destager_settled {
  * @failures: how many stripes could not be written, each time; wraps.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
  * @tell_work: sends a uevent when @failing has become zero or no longer is, and dm's event. Not
- *	on @wq: it allocates, or waits for others that do, and nothing that writes may wait for that.
+ *	on @wq: it allocates, or waits for others that do, and nothing that writes may wait for
+ *	that.
  * @tell_event: @failing has become one, of which dm's event was not sent yet.
  * @told_failing: what the last uevent said; used by @tell_work alone.
  * @failed_flushes: how many flushes were answered with an error; wraps.
