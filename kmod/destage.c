@@ -984,7 +984,6 @@ static void retry_failed(struct destager *d)
 
 	if (READ_ONCE(d->stopped))
 		return;
-	d->retry_at = d->now + msecs_to_jiffies(RETRY_MS);
 	/* Older than any flush that may be waiting: all of them wait for it. */
 	list_for_each_entry(group, &d->failed, live)
 		group->epoch = 0;
