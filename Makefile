@@ -8,7 +8,7 @@
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1, T2 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
 #                       how far it carries, and the historic benchmarks; RUNS=1 takes two and a half hours, 3 (the default) seven
 #   make bench-page     Documentation/bench, of what was measured last: tables and pictures
-#   sudo make bench-check   whether the target still saves the members as much; some three minutes
+#   sudo make bench-check   whether the target still saves the members as much; some seven minutes
 #   make                the module for all installed kernel headers, and the daemon
 #   make KVER=6.12.117+deb12-amd64 modules
 #   sudo make install uninstall [DESTDIR=DIR] [PREFIX=/usr/local] [KVER=RELEASE]
@@ -96,7 +96,8 @@ bench-page:
 
 bench-check: setup
 	$(MAKE) modules
-	selftests/bench/check
+	selftests/bench/check --array R5
+	selftests/bench/check --array R8
 
 lint:
 	selftests/lint

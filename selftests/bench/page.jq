@@ -39,6 +39,9 @@ def points:
 def ends: ["", "work", "slower at"],
 	(.ends[] | select(.what != "ram") | [.what, .row, if .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
 
+def growth: ["more", "from", "to", "CPU for a GB, times", "goal", "reached"],
+	(.growth[] | [.what, .from, .to, (.median | short), .goal, if .reached then "yes" else "**no**" end]);
+
 def ram:
 	["work", "CPU s/GB, md", "target", "target to md", "speed to md", "fewer member I/Os"],
 	(.points[] | select(.what == "ram") | [.row, (.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short),
@@ -57,6 +60,7 @@ elif $table == "losses" then losses
 elif $table == "points" then points
 elif $table == "instructions" then instructions
 elif $table == "ends" then ends
+elif $table == "growth" then growth
 elif $table == "ram" then ram
 elif $table == "plot ram" then plot_ram
 elif $table == "goals" then beside(.goals)

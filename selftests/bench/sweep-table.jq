@@ -9,5 +9,8 @@ include "figures";
 	(.ios.median | short), (.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short), (.disk.cpu_s_per_gb | short), (.raw.mib_s | short), (.target.mib_s | short)]),
 [""],
 ["swept", "work", "slower at"],
-(.ends[] | [.what, .row, (.slower_at | join(", "))])
+(.ends[] | [.what, .row, (.slower_at | join(", "))]),
+[""],
+["more of", "from", "to", "costs for a GB", "goal", "reached"],
+(.growth[] | [.what, .from, .to, (.median | short), .goal, if .reached then "yes" else "NO" end])
 | @tsv

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # All measurements of ./sweep-guest to one report: by what is swept, how the target stands to
-# md, and where it is slower. Ratios are taken within one run.
+# md, where it is slower, and whether what it costs grows with what there is more of. Ratios are taken
+# within one run.
 
 include "measured";
 include "figures";
@@ -26,3 +27,8 @@ def mib_s: speed * 1000 / 1048576;
 	| sort_by(.what, .row, .at)
 }
 | .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]
+# What the most of it costs the target for a GB, times what the least costs. With more clients fio itself takes
+# more: beside what it takes alone. More members, and larger chunks, make larger stripes, which are other work.
+| .growth = [("clients", "staging") as $what | .points | map(select(.what == $what)) | select(length > 1)
+	| map(.target.cpu_s_per_gb / (.disk.cpu_s_per_gb // 1)) as $costs
+	| {what: $what, from: .[0].at, to: .[-1].at} + ([$costs[-1] / $costs[0]] | range_of | at_most(1.1))]

@@ -71,7 +71,7 @@ saved() {
 	} | report
 }
 
-tap_plan 58
+tap_plan 60
 
 {
 	measured W1 bcache 1 100 900 400
@@ -143,8 +143,8 @@ saved 400 400
 jq '.ratios |= map(del(.speed))' "$dir/stored" >"$dir/other"
 said=$("$bench/check" --report "$dir/report" --stored "$dir/other" 2>&1)
 tap_is "$? $(grep -c 'not stored *NO$' <<<"$said")" "1 2" "nor what is stored without it"
-tap_check "the one of the benchmark itself has all of them" jq -e \
-	'all(.ratios[]; [.kib, .ios, .speed] | all(type == "number"))' "$bench/ratios.json"
+tap_check "those of the benchmark itself have all of them" jq -es \
+	'all(.[].ratios[]; [.kib, .ios, .speed] | all(type == "number"))' "$bench"/ratios/*.json
 measured W3 raw 1 1 0 1 | report
 guard 1 'not measured' "it takes no row that is missing"
 {
@@ -167,7 +167,19 @@ guard 2 'is of R8 on 6.12, and' "it does not compare one array with another"
 is '[.points[] | select(.what == "iops") | [.at, .speed.median]] | .[0], .[-1]' $'[100,9]\n[100000,0.25]' "the sweep is in the order of numbers"
 is '[.ends[] | [.what, .slower_at]]' '[["clients",[]],["iops",[3000,30000,100000]]]' "it says where the target is slower"
 is '[.points[] | select(.what == "clients") | .speed.median]' '[2,4]' "who has no md beside him has that of the first point"
+is '[.growth[] | [.what, .from, .to, .median, .reached]]' '[["clients",1,4,0.5,true]]' "and whether the cost grows with what there is more of"
 is '.points[0] | [.ios.median, .cpu.median, .member_iops]' '[4,0.5,190]' "a point has member I/Os, CPU time, and what a member does"
+
+{
+	point 'clients 1' 100 50
+	measured 8k disk 1 20 0 10 'clients 1'
+	point 'clients 64' 100 120
+	measured 8k disk 1 40 0 10 'clients 64'
+	point 'staging 2' 100 50
+	point 'staging 16' 100 56
+} | sweep
+is '[.growth[] | [.what, .median, .reached]]' '[["clients",1.2,false],["staging",1.12,false]]' \
+	"of clients beside what they cost alone; more than a tenth is too much"
 
 {
 	for run in 1 2 3; do
