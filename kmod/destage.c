@@ -79,6 +79,9 @@
 /* How often failed stripes are tried again when nobody asks. */
 #define RETRY_MS		5000
 
+/* A reboot waits for as long as this brings something, where it cannot write all. */
+#define SETTLE_MS		10000
+
 static struct fullstripe *fullstripe_of(const struct destager *d)
 {
 	return container_of(d, struct fullstripe, destager);
@@ -1505,6 +1508,30 @@ int destager_sync(struct fullstripe *fs)
 	r = flush_and_wait(fs);
 	atomic_dec(&fs->destager.drain);
 	return r;
+}
+
+/**
+ * destager_settle() - wait for what can be written beside what cannot.
+ * @fs: the target, destager.drain raised, where destager_sync() failed; may go on accepting.
+ *
+ * Until only that is left, or some seconds brought nothing: beside who writes to what
+ * cannot be written it never settles, see destager_drain().
+ *
+ * Context: may sleep.
+ */
+void destager_settle(struct fullstripe *fs)
+{
+	unsigned long patience = msecs_to_jiffies(SETTLE_MS);
+	enum destager_settled how;
+	int before;
+
+	destager_kick(fs);
+	/* What is settled is so as of now. */
+	flush_work(&fs->destager.work);
+	do {
+		before = atomic_read(&fs->staging.copied);
+	} while (!wait_event_timeout(fs->staging.idle, is_settled(fs, &how), patience) &&
+		 atomic_read(&fs->staging.copied) < before);
 }
 
 /**

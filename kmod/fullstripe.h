@@ -924,6 +924,7 @@ bool destager_refuses_fua(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);
 int destager_drain(struct fullstripe *fs, bool all);
 int destager_sync(struct fullstripe *fs);
+void destager_settle(struct fullstripe *fs);
 void destager_stop(struct fullstripe *fs);
 void destager_resume(struct fullstripe *fs);
 

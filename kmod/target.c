@@ -236,7 +236,10 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 	 */
 	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped)))
 		return NOTIFY_DONE;
-	destager_sync(fs);
+	if (destager_sync(fs)) {
+		destager_settle(fs);
+		blkdev_issue_flush(fs->dev->bdev);
+	}
 	/*
 	 * md heard of it first, and turned clean; these writes made it dirty again. It
 	 * turns clean when it sees that they are over, but nobody waits for its thread: an

@@ -12,8 +12,9 @@ usage() {
 	Usage: reboot.sh [OPTION]...
 
 	Writes to the target in the test machine, reboots that as reboot(2) does, without a
-	sync, boots again and judges what is on the disks: all that had completed must be. The
-	last time it does so while the target is being removed.
+	sync, boots again and judges what is on the disks: all that had completed must be. The last
+	but one time beside a stripe that cannot be written, and the last one while the target is
+	being removed.
 	Then the same with the negative control, a target that does not hear of the reboot.
 
 	USAGE
@@ -22,7 +23,7 @@ usage() {
 
 # shellcheck source-path=SCRIPTDIR
 . "${BASH_SOURCE[0]%/*}/boot.sh"
-: "${times:=$((${#long} ? 6 : 2))}"
+: "${times:=$((${#long} ? 7 : 3))}"
 
 # rebooted MODULE BEGIN END: boot, write and reboot, with something staged.
 rebooted() {
@@ -41,8 +42,11 @@ tap_diag "seed $seed"
 tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create reboot
 for ((i = 1; i <= times; i++)); do
 	staged=$(<"$out/staged")
-	if ((i < times - 1)); then
+	if ((i < times - 2)); then
 		tap_check "kernel $kernel: another reboots with data staged" rebooted "$module" judge-all reboot
+	elif ((i < times - 1)); then
+		tap_check "kernel $kernel: another reboots beside a stripe that cannot be written" \
+			rebooted "$module" judge-all faulty
 	elif ((i < times)); then
 		tap_check "kernel $kernel: another reboots while the target is being removed" rebooted "$module" judge-all remove
 	elif [[ $control ]]; then
