@@ -15,7 +15,7 @@ def seconds: jobs | map(.runtime) | max / 1000;
 | def now(row; case; device; f): $all | select_of(row; case; device) | if . == [] then null else map(f) | median end;
 def section(row; f): if any($all[]; .row == row) then f else null end;
 {
-	kernel: $kernel, date: $date, module: its_module, with: measured_with, runs: (map(.run) | unique | length),
+	kernel: $kernel, date: dates($date), module: its_module, with: measured_with, runs: (map(.run) | unique | length),
 	bsd: section("bsd"; {source: $old.bsd.source, tests: [$old.bsd.tests[]
 		| . + (.test as $test | {
 			md: [("1", "2") as $arrays | now("bsd"; "\($test) \($arrays)"; "raw"; kb_s)],

@@ -21,8 +21,8 @@ def beside(ratios):
 def losses:
 	["on", "mode", "", "work", "to", "speed", "range", "fewer member I/Os", "goal"],
 	(.[] | "\(.kernel) \(.array)" as $on
-		| (.goals[] + {mode: ""}), (.durable[] + {mode: "writethrough"}) | select(is_loss)
-		| [$on, .mode, .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
+		| .goals[], .durable[] | select(is_loss)
+		| [$on, .mode // "", .row, .case, .peer, (.median | short), spread, (.ios.median | short), .goal // ""]);
 
 def classes: ["", "version", "a write that was not flushed is", "one that was lies on"],
 	(map(.peers[] | [.peer, .version, .class, .flushed // ""]) | unique[]);
@@ -37,7 +37,8 @@ def points:
 			(.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short), (.disk.cpu_s_per_gb | short)]);
 
 def ends: ["", "work", "slower at"],
-	(.ends[] | select(.what != "ram") | [.what, .row, if .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
+	(.ends[] | [if .what == "ram" then "members without delay" else .what end, .row,
+		if .what == "ram" and .slower_at != [] then "yes" elif .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
 
 def growth: ["more", "from", "to", "CPU for a GB, times", "goal", "reached"],
 	(.growth[] | [.what, .from, .to, (.median | short), .goal, if .reached then "yes" else "**no**" end]);

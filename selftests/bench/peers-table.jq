@@ -7,12 +7,9 @@ include "figures";
 ["\(.kernel) \(.array)", "version", "a write that was not flushed is", "one that was lies on"],
 (.peers[] | [.peer, .version, .class, .flushed]),
 [""],
-(["", "case", "target to", "goal", "speed", "range", "member I/Os", "reached"],
-(.goals[] | [.row, .case, .peer, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
+(["", "case", "mode", "to", "goal", "speed", "range", "member I/Os", "reached"],
+(.goals[], .durable[] | [.row, .case, .mode // "", .peer, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
 	(.ios.median | short), if has("reached") then if .reached then "yes" else "NO" end else "-" end])),
-[""],
-(["", "case", "writethrough to", "speed", "range", "member I/Os"],
-(.durable[] | [.row, .case, .peer, (.median | short), "\(.min | short) to \(.max | short)", (.ios.median | short)])),
 [""],
 figures_table
 | @tsv

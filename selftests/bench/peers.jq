@@ -6,8 +6,10 @@
 include "measured";
 include "figures";
 
-# P1: the target is no slower than who has a fast device, and ahead where that should count.
+# P1: the target is no slower than who has a fast device and loses as much when the power goes, and ahead where that
+# should count.
 def goal(row): if IN(row; "W5", "W8", "FS", "T1") then 1.3 else 1.0 end;
+def p1(peers): if IN(.peer; peers) then at_least(goal(.row)) else . end;
 
 def summary: figures_of + {
 	drain_ms: map(.drain_ms) | range_of,
@@ -44,9 +46,8 @@ map(select(.peer)) as $peers
 	array: .[0].array,
 	dropped_trace_events: (map(.dropped) | add),
 	peers: ($peers | unique_by(.peer)),
-	goals: [beside("target"; "raw", "tuned", "journal", "bcache", "writecache")
-		| if IN(.peer; "raw", "tuned") then . else at_least(goal(.row)) end],
+	goals: [beside("target"; "raw", "tuned", "journal", "bcache", "writecache") | p1("bcache", "writecache")],
 	# Beside who keeps also what was not flushed, as the target does in this mode.
-	durable: [beside("through"; "raw", "tuned", "journal")],
+	durable: [beside("through"; "raw", "tuned", "journal") | p1("journal") | {mode: "writethrough"} + .],
 	figures: [group_by([.row, .case, .device])[] | summary]
 }

@@ -11,7 +11,7 @@ def mib_s: speed * 1000 / 1048576;
 
 . as $all
 | {
-	kernel: $kernel, date: $date, module: its_module, with: measured_with, runs: (map(.run) | unique | length),
+	kernel: $kernel, date: dates($date), module: its_module, with: measured_with, runs: (map(.run) | unique | length),
 	points: [group_by([.row, .case])[] | .[0] as {$row, $case} | ($case | split(" ")) as [$what, $at]
 		| ($all | select_of($row; $case; "target")) as $target | ($all | select_of($row; $case; "raw")) as $here
 		# What is swept is not md's: it was measured at the first point.
@@ -27,8 +27,8 @@ def mib_s: speed * 1000 / 1048576;
 	| sort_by(.what, .row, .at)
 }
 | .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]
-# What the most of it costs the target for a GB, times what the least costs. With more clients fio itself takes
-# more: beside what it takes alone. More members, and larger chunks, make larger stripes, which are other work.
+# What the most of it costs the target for a GB, times what the least costs; of clients without what fio takes alone
+# for as many. More members, and larger chunks, make larger stripes, which are other work.
 | .growth = [("clients", "staging") as $what | .points | map(select(.what == $what)) | select(length > 1)
-	| map(.target.cpu_s_per_gb / (.disk.cpu_s_per_gb // 1)) as $costs
+	| map(.target.cpu_s_per_gb - (.disk.cpu_s_per_gb // 0)) as $costs
 	| {what: $what, from: .[0].at, to: .[-1].at} + ([$costs[-1] / $costs[0]] | range_of | at_most(1.1))]
