@@ -8,7 +8,8 @@
  *
  * 1. What somebody waits for (FUA; fsync and journals in writethrough).
  * 2. What failed and is to be tried again.
- * 3. All that a flush waits for, in address order. 2 and 3 take turns with 1.
+ * 3. All that a flush waits for, in address order, but for a partial stripe that is about to be
+ *    whole (grows()). 2 and 3 take turns with 1.
  *    While it is quiet (quiet.c) nothing else is.
  * 4. Whole stripes: when their cluster is whole, or held for hold_ms, or memory is
  *    above the low water mark; at once if they are held only as the lower device takes them
@@ -70,10 +71,17 @@
 #define NEAR_BRIEF		1
 
 /*
- * After so many holds of writethrough in vain, one after the other, it does not hold for so many
- * stripes, and then looks again.
+ * A flush lets a stripe grow for so long, which is what it costs to write it in part and once more;
+ * and looks after so long whether it does.
  */
-#define VAIN_HOLDS		16
+#define GROW_MS			24
+#define LOOK_MS			5
+
+/*
+ * After so many holds of writethrough, or stripes that did not grow, in vain, one after the other,
+ * there are none for so many stripes, and then it is tried again.
+ */
+#define VAIN_TRIES		16
 #define VAIN_PERIOD		64
 
 /* How often failed stripes are tried again when nobody asks. */
@@ -522,6 +530,15 @@ static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 	return group->copied && list_empty(&d->fills) && wants_fill(d, group);
 }
 
+/* Count a try that was in vain, or was not; also one that is not made, see VAIN_PERIOD. */
+static void learn(unsigned int *vain, bool in_vain)
+{
+	if (!in_vain)
+		*vain = 0;
+	else if (++*vain == VAIN_TRIES + VAIN_PERIOD)
+		*vain = VAIN_TRIES - 1;
+}
+
 /*
  * Who writes a block at a time waits for each, and nobody joins him: what is held for others then
  * is only slower. Those who have several under way join also without a hold, while one of theirs
@@ -535,10 +552,9 @@ static void learn_from_hold(struct destager *d, const struct stripe_group *group
 	if (group->copied || setting(fs, SETTING_MODE) != MODE_WRITETHROUGH)
 		return;
 	if (first != group->held.tail)
-		d->vain_holds = 0;
-	else if (first && !READ_ONCE(group->urgent) && !is_whole(fs, group) &&
-		 ++d->vain_holds == VAIN_HOLDS + VAIN_PERIOD)
-		d->vain_holds = VAIN_HOLDS - 1;
+		learn(&d->vain_holds, false);
+	else if (first && !READ_ONCE(group->urgent) && !is_whole(fs, group))
+		learn(&d->vain_holds, true);
 }
 
 /*
@@ -586,7 +602,7 @@ static bool is_due(const struct destager *d, const struct stripe_group *group)
 	const struct fullstripe *fs = fullstripe_of(d);
 
 	return is_held_long(fs, group->born) ||
-	       (!group->copied && d->vain_holds >= VAIN_HOLDS &&
+	       (!group->copied && d->vain_holds >= VAIN_TRIES &&
 		setting(fs, SETTING_MODE) == MODE_WRITETHROUGH);
 }
 
@@ -627,13 +643,63 @@ enum sweep_of {
 	SWEEP_PRESSING,
 };
 
+/* Whether a flush lets a stripe grow: it waits for whole ones anyhow, and that was not in vain. */
+static bool may_grow(struct destager *d, const struct stripe_group *group)
+{
+	if (!setting(fullstripe_of(d), SETTING_SEEK_BYTES) || READ_ONCE(d->stopped) ||
+	    group->failed || READ_ONCE(group->urgent) ||
+	    (!d->inflight_whole && list_empty(&d->full)))
+		return false;
+	if (d->vain_grows < VAIN_TRIES)
+		return true;
+	learn(&d->vain_grows, true);
+	return false;
+}
+
+/* Whether at the rate of what @came in the time @passed the @missing comes in the time @left. */
+static bool will_be_there(u32 came, unsigned long passed, u32 missing, unsigned long left)
+{
+	return (u64)came * left >= (u64)missing * passed;
+}
+
+/*
+ * Whether a stripe that a flush waits for is to be whole first. Who flushes is not always who
+ * fills it: if others do, it would be written in part now, for which md reads, and once more soon.
+ * So it is left for a moment, and for longer only if it grows so fast that it will be whole in time.
+ */
+static bool grows(struct destager *d, struct stripe_group *group)
+{
+	u32 dirty = READ_ONCE(group->nr_dirty);
+	u32 missing = fullstripe_of(d)->geo.stripe_sectors - dirty;
+	unsigned long look = msecs_to_jiffies(LOOK_MS);
+	unsigned long limit = msecs_to_jiffies(GROW_MS);
+	unsigned long passed;
+
+	if (group->grow_epoch != d->flush_epoch) {
+		if (!missing || !may_grow(d, group))
+			return false;
+		group->grow_epoch = d->flush_epoch;
+		group->grow_from = dirty;
+		group->grow_since = d->now;
+	}
+	passed = d->now - group->grow_since;
+	if (missing && (passed < look || (passed < limit && dirty > group->grow_from &&
+					  will_be_there(dirty - group->grow_from, passed,
+							missing, limit - passed)))) {
+		d->again = min(d->again, look);
+		return true;
+	}
+	learn(&d->vain_grows, missing);
+	return false;
+}
+
 static bool sweeps_over(struct destager *d, struct stripe_group *group, enum sweep_of of)
 {
 	switch (of) {
 	case SWEEP_ALL:
 		return false;
 	case SWEEP_OWED:
-		return !is_owed(d, group);
+		return !is_owed(d, group) || grows(d, group);
 	case SWEEP_NOT_RECENT:
 		return group->recent;
 	case SWEEP_PRESSING:
@@ -1610,6 +1676,8 @@ int destager_init(struct fullstripe *fs)
 	INIT_LIST_HEAD(&d->failed);
 	INIT_LIST_HEAD(&d->retrying);
 	INIT_LIST_HEAD(&d->fills);
+	/* No group has grown for a flush of epoch 0. */
+	d->epoch = 1;
 	/* Long ago. */
 	d->in_vain = jiffies - HZ;
 	d->wq = alloc_workqueue("fullstripe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);

@@ -117,6 +117,9 @@ enum slot {
  * @epoch: the flush epoch in which the destager first saw the group.
  * @born: jiffies of then.
  * @whole_since: jiffies when it was seen to be whole.
+ * @grow_epoch: of the last flush that let it grow.
+ * @grow_from: sectors it had then.
+ * @grow_since: jiffies of then.
  * @known: the destager has it in its lists.
  * @failed: the last try to write it failed, and it is counted in failing. Writers to its
  *	stripe look at it, too.
@@ -160,6 +163,9 @@ struct stripe_group {
 	u64 epoch;
 	unsigned long born;
 	unsigned long whole_since;
+	u64 grow_epoch;
+	u32 grow_from;
+	unsigned long grow_since;
 	bool known;
 	bool failed;
 	bool plain;
@@ -715,6 +721,7 @@ enum destager_settled {
  * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @vain_holds: how many stripes that writethrough held nobody joined, one after the other.
+ * @vain_grows: how many stripes that a flush let grow did not, one after the other.
  * @fills: free struct fill; changes also while the gate is passing.
  */
 struct destager {
@@ -774,6 +781,7 @@ struct destager {
 	bool pressing_next;
 	unsigned long in_vain;
 	unsigned int vain_holds;
+	unsigned int vain_grows;
 	struct list_head fills;
 };
 

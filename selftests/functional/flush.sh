@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 24
+tap_plan 25
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -79,6 +79,19 @@ until (($(<"$stats/accepted_bytes") > 1 << 20)); do sleep 0.1; done
 tap_check "a flush ends beside a stream that does not" fsync 60
 kill "$stream"
 wait "$stream"
+rig_target_remove fs0
+rig_teardown
+
+# A flush comes while somebody else is within a stripe nearly each time.
+rig_members 3 64 spindle
+rig_array 5 16
+rig_target fs0 "$RIG_MD" hold_ms 3600000
+fio --output=/dev/null --filename=/dev/mapper/fs0 --rw=write --direct=1 --thread \
+	--name=filler --bs=4k --size=32m --rate_iops=1000 \
+	--name=flusher --bs=16k --offset=64m --size=10m --fsync=16
+tap_diag "$(stat flushes) flushes, $(stat whole_stripes) $(stat partial_stripes) $(stat filled_stripes)"
+(($(stat partial_stripes) + $(stat filled_stripes) <= $(stat flushes) / 2))
+tap_is $? 0 "a flush lets a stripe become whole that somebody else fills"
 rig_target_remove fs0
 rig_teardown
 
