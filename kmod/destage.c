@@ -646,9 +646,8 @@ enum sweep_of {
 /* Whether a flush lets a stripe grow: it waits for whole ones anyhow, and that was not in vain. */
 static bool may_grow(struct destager *d, const struct stripe_group *group)
 {
-	if (!setting(fullstripe_of(d), SETTING_SEEK_BYTES) || READ_ONCE(d->stopped) ||
-	    group->failed || READ_ONCE(group->urgent) ||
-	    (!d->inflight_whole && list_empty(&d->full)))
+	if (!setting(fullstripe_of(d), SETTING_SEEK_BYTES) || group->failed ||
+	    READ_ONCE(group->urgent) || (!d->inflight_whole && list_empty(&d->full)))
 		return false;
 	if (d->vain_grows < VAIN_TRIES)
 		return true;
@@ -675,6 +674,9 @@ static bool grows(struct destager *d, struct stripe_group *group)
 	unsigned long limit = msecs_to_jiffies(GROW_MS);
 	unsigned long passed;
 
+	/* No alarm would ring then. */
+	if (READ_ONCE(d->stopped))
+		return false;
 	if (group->grow_epoch != d->flush_epoch) {
 		if (!missing || !may_grow(d, group))
 			return false;
