@@ -71,8 +71,8 @@
 #define NEAR_BRIEF		1
 
 /*
- * A flush lets a stripe grow for so long, which is what it costs to write it in part and once more;
- * and looks after so long whether it does.
+ * A flush lets a stripe grow for so long, which is what it costs to write it in part and once more,
+ * and looks after so long whether it does; in whole ticks.
  */
 #define GROW_MS			24
 #define LOOK_MS			5
@@ -467,11 +467,32 @@ static void start_alone(struct destager *d, struct stripe_group *group)
 	start_batch(d, group);
 }
 
+/* Count a try that was in vain, or was not; also one that is not made, see VAIN_PERIOD. */
+static void learn(unsigned int *vain, bool in_vain)
+{
+	if (!in_vain)
+		*vain = 0;
+	else if (++*vain == VAIN_TRIES + VAIN_PERIOD)
+		*vain = VAIN_TRIES - 1;
+}
+
+/* Whether letting stripes grow is in vain, from each that a flush waits for; see grows(). */
+static void learn_from_growth(struct destager *d, const struct stripe_group *group)
+{
+	bool whole = is_whole(fullstripe_of(d), group);
+
+	if (!is_owed(d, group))
+		return;
+	if (group->grow_epoch == d->flush_epoch || (!whole && d->vain_grows >= VAIN_TRIES))
+		learn(&d->vain_grows, !whole);
+}
+
 /* Close an open group; false if it cannot be now. */
 static bool seal(struct destager *d, struct stripe_group *group, bool only_idle, bool *pinned)
 {
 	if (!staging_seal(fullstripe_of(d), group, only_idle, pinned))
 		return false;
+	learn_from_growth(d, group);
 	rb_erase(&group->node, &d->open);
 	list_del_init(&group->full_link);
 	list_del_init(&group->urgent_link);
@@ -528,15 +549,6 @@ static void gather(struct destager *d, struct stripe_group *leader, struct rb_no
 static bool awaits_fill(struct destager *d, const struct stripe_group *group)
 {
 	return group->copied && list_empty(&d->fills) && wants_fill(d, group);
-}
-
-/* Count a try that was in vain, or was not; also one that is not made, see VAIN_PERIOD. */
-static void learn(unsigned int *vain, bool in_vain)
-{
-	if (!in_vain)
-		*vain = 0;
-	else if (++*vain == VAIN_TRIES + VAIN_PERIOD)
-		*vain = VAIN_TRIES - 1;
 }
 
 /*
@@ -643,18 +655,6 @@ enum sweep_of {
 	SWEEP_PRESSING,
 };
 
-/* Whether a flush lets a stripe grow: it waits for whole ones anyhow, and that was not in vain. */
-static bool may_grow(struct destager *d, const struct stripe_group *group)
-{
-	if (!setting(fullstripe_of(d), SETTING_SEEK_BYTES) || group->failed ||
-	    READ_ONCE(group->urgent) || (!d->inflight_whole && list_empty(&d->full)))
-		return false;
-	if (d->vain_grows < VAIN_TRIES)
-		return true;
-	learn(&d->vain_grows, true);
-	return false;
-}
-
 /* Whether at the rate of what @came in the time @passed the @missing comes in the time @left. */
 static bool will_be_there(u32 came, unsigned long passed, u32 missing, unsigned long left)
 {
@@ -664,35 +664,44 @@ static bool will_be_there(u32 came, unsigned long passed, u32 missing, unsigned 
 /*
  * Whether a stripe that a flush waits for is to be whole first. Who flushes is not always who
  * fills it: if others do, it would be written in part now, for which md reads, and once more soon.
- * So it is left for a moment, and for longer only if it grows so fast that it will be whole in time.
+ * So if it has grown so fast that it will be whole in time it is left for a moment, and for longer
+ * if it goes on to. Only if the flush waits for whole ones anyhow, and disks seek for what is read.
  */
 static bool grows(struct destager *d, struct stripe_group *group)
 {
+	struct fullstripe *fs = fullstripe_of(d);
 	u32 dirty = READ_ONCE(group->nr_dirty);
-	u32 missing = fullstripe_of(d)->geo.stripe_sectors - dirty;
-	unsigned long look = msecs_to_jiffies(LOOK_MS);
-	unsigned long limit = msecs_to_jiffies(GROW_MS);
+	u32 missing = fs->geo.stripe_sectors - dirty;
+	/* One tick may be over at once. */
+	unsigned long look = max(msecs_to_jiffies(LOOK_MS), 2UL);
+	unsigned long limit = max(msecs_to_jiffies(GROW_MS), look + 1);
 	unsigned long passed;
 
-	/* No alarm would ring then. */
-	if (READ_ONCE(d->stopped))
+	/* When it is stopped no alarm would ring. */
+	if (!missing || !d->flush_whole || !fs->around.rotational || READ_ONCE(d->stopped) ||
+	    READ_ONCE(group->urgent))
 		return false;
 	if (group->grow_epoch != d->flush_epoch) {
-		if (!missing || !may_grow(d, group))
+		if (d->vain_grows >= VAIN_TRIES ||
+		    !will_be_there(dirty, d->now - group->born + 1, missing, limit))
 			return false;
 		group->grow_epoch = d->flush_epoch;
 		group->grow_from = dirty;
 		group->grow_since = d->now;
 	}
 	passed = d->now - group->grow_since;
-	if (missing && (passed < look || (passed < limit && dirty > group->grow_from &&
-					  will_be_there(dirty - group->grow_from, passed,
-							missing, limit - passed)))) {
-		d->again = min(d->again, look);
+	if (passed >= limit)
+		return false;
+	if (passed < look) {
+		d->again = min(d->again, look - passed);
 		return true;
 	}
-	learn(&d->vain_grows, missing);
-	return false;
+	/* It is less after a discard. */
+	if (dirty < group->grow_from ||
+	    !will_be_there(dirty - group->grow_from, passed, missing, limit - passed))
+		return false;
+	d->again = min3(d->again, look, limit - passed);
+	return true;
 }
 
 static bool sweeps_over(struct destager *d, struct stripe_group *group, enum sweep_of of)
@@ -731,7 +740,7 @@ static void sweep(struct destager *d, enum sweep_of of, unsigned int max)
 			return;
 		d->cursor = group->stripe;
 		if (sweeps_over(d, group, of)) {
-			if (of != SWEEP_PRESSING)
+			if (of == SWEEP_NOT_RECENT)
 				group->recent = false;
 			group = group_at(rb_next(&group->node));
 			continue;
@@ -1084,6 +1093,17 @@ static void take_flushes(struct destager *d)
 	spin_unlock_irq(&d->flush_lock);
 }
 
+/* Whether a flush that comes now waits for whole stripes. */
+static bool owes_whole(struct destager *d)
+{
+	struct stripe_group *group;
+
+	list_for_each_entry(group, &d->live, live)
+		if (takes_stripe(d, group))
+			return true;
+	return false;
+}
+
 /* After the inbox is read: close the epoch. */
 static void seal_epoch(struct destager *d)
 {
@@ -1092,6 +1112,7 @@ static void seal_epoch(struct destager *d)
 	d->flush_state = FLUSH_DESTAGING;
 	d->flush_epoch = d->epoch++;
 	d->flush_failed = false;
+	d->flush_whole = owes_whole(d);
 	d->cursor = 0;
 	/* Whether it still fails is what the flush has to find out. */
 	retry_failed(d);

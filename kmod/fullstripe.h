@@ -706,6 +706,7 @@ enum destager_settled {
  * @flush_epoch: see there.
  * @flush_state: where that stands.
  * @flush_failed: some of what it waits for could not be written, and may be tried again by now.
+ * @flush_whole: some of what it waits for are whole stripes.
  * @flush_status: the lower device's answer.
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
@@ -721,7 +722,8 @@ enum destager_settled {
  * @pressing_next: it is the turn of those that a pressing file waits for, before whole ones.
  * @in_vain: jiffies when no stripe was found that a pressing file waits for.
  * @vain_holds: how many stripes that writethrough held nobody joined, one after the other.
- * @vain_grows: how many stripes that a flush let grow did not, one after the other.
+ * @vain_grows: how many stripes that a flush let grow did not, one after the other, and how many it
+ *	did not let since; see VAIN_PERIOD in destage.c.
  * @fills: free struct fill; changes also while the gate is passing.
  */
 struct destager {
@@ -768,6 +770,7 @@ struct destager {
 		FLUSH_ANSWERED,
 	} flush_state;
 	bool flush_failed;
+	bool flush_whole;
 	blk_status_t flush_status;
 	struct bio flush_bio;
 	struct work_struct flush_work;
