@@ -476,7 +476,7 @@ static void learn(unsigned int *vain, bool in_vain)
 		*vain = VAIN_TRIES - 1;
 }
 
-/* Whether letting stripes grow is in vain, from each that a flush waits for; see grows(). */
+/* Whether letting stripes grow is in vain is seen as one that a flush waits for is closed. */
 static void learn_from_growth(struct destager *d, const struct stripe_group *group)
 {
 	bool whole = is_whole(fullstripe_of(d), group);
@@ -674,7 +674,7 @@ static bool grows(struct destager *d, struct stripe_group *group)
 	u32 missing = fs->geo.stripe_sectors - dirty;
 	/* One tick may be over at once. */
 	unsigned long look = max(msecs_to_jiffies(LOOK_MS), 2UL);
-	unsigned long limit = max(msecs_to_jiffies(GROW_MS), look + 1);
+	unsigned long limit = msecs_to_jiffies(GROW_MS);
 	unsigned long passed;
 
 	/* When it is stopped no alarm would ring. */
