@@ -81,6 +81,33 @@ discard() {
 	blkdiscard -f -o "$place" -l "$length" /dev/mapper/fs0 2>/dev/null
 }
 
+# reads_begin, reads_end: trace what is asked of RIG_MD meanwhile, for sectors_between.
+reads_begin() {
+	local event=$RIG_TRACING/events/block/block_bio_queue
+	echo 8192 >"$RIG_TRACING/buffer_size_kb"
+	echo "dev == $((${md[0]} << 20 | ${md[1]}))" >"$event/filter"
+	echo >"$RIG_TRACING/trace"
+	rig_set "$event/enable" 1
+}
+
+reads_end() {
+	local event=$RIG_TRACING/events/block/block_bio_queue
+	rig_set "$event/enable" 0
+	echo 0 >"$event/filter"
+}
+
+# sectors_between: prints the sectors that were read though they are not in the first MiB of
+# their four: behind the first two runs, and from the third on.
+sectors_between() {
+	awk '/block_bio_queue:/ && $(NF - 4) ~ /R/ {
+		first = $(NF - 3)
+		for (i = 0; i < $(NF - 1); i++)
+			if ((first + i) % 8192 >= 2048)
+				n[first + i >= 2 * 8192]++
+	}
+	END { print n[0] + 0, n[1] + 0 }' "$RIG_TRACING/trace"
+}
+
 # fresh TEXT COMMAND...: what COMMAND changes in a stripe that was read ahead is what is
 # read next, and after a flush, and it is below.
 fresh() {
@@ -119,7 +146,7 @@ data=/run/prefetch.data
 changes=0
 seconds=8
 [[ ! ${LONG-} ]] || seconds=600
-tap_plan 51
+tap_plan 53
 rig_load_module
 # md discards on RAID5 where it is told that members return zeroes.
 modprobe raid456
@@ -127,6 +154,7 @@ echo Y >/sys/module/raid456/parameters/devices_handle_discard_safely
 rig_preset R5 spindle
 dd if=/dev/urandom of="$RIG_MD" bs=1M oflag=direct status=none count=48
 rig_target fs0 "$RIG_MD" hold_ms 3600000
+IFS=: read -ra md <"/sys/block/${RIG_MD#/dev/}/dev"
 
 rig_count_begin
 stream 8192 0 1024
@@ -145,12 +173,19 @@ dmsetup message fs0 0 reset_stats
 readers --rw=read:-16k --bs=8k --offset=$(((16 << 20) - 8192)) --size=$((16 << 20)) --io_size=$((1 << 23))
 (($(stat prefetch_hit_bytes) >= (1 << 23) - 10 * 8192))
 tap_is $? 0 "backward too"
+forget
 dmsetup message fs0 0 reset_stats
+reads_begin
 readers --rw=read --bs=64k --size=128m --zonemode=strided --zonesize=1m --zonerange=1m --zoneskip=3m --io_size=24m
 settled
-tap_diag "$(stat prefetched_bytes) bytes read ahead for 24 MiB in runs of 1 MiB, $(stat prefetch_hit_bytes) hit"
-(($(stat prefetch_hit_bytes) >= 21 << 20 && $(stat prefetched_bytes) <= 29 << 20))
-tap_is $? 0 "and runs with a constant stride, without what lies between them"
+reads_end
+between=$(sectors_between)
+tap_diag "$(stat prefetched_bytes) bytes read ahead for 24 MiB in runs of 1 MiB, $(stat prefetch_hit_bytes) hit, sectors between them: $between"
+(($(stat prefetch_hit_bytes) >= 21 << 20))
+tap_is $? 0 "and runs with a constant stride"
+tap_is "${between#* }" 0 "without what lies between them, once they are known"
+((${between% *} && ${between% *} <= 2 * 2560))
+tap_is $? 0 "before that no more is read behind a run than was read of it, and a step"
 for bs in 8k 12k 20k; do
 	tap_is "$(dd if=/dev/mapper/fs0 bs=$bs iflag=direct,count_bytes count=24M status=none | md5sum)" \
 		"$(dd if="$RIG_MD" bs=1M iflag=direct count=24 status=none | md5sum)" "what is read in $bs is what is there"
