@@ -84,7 +84,7 @@ rig_teardown
 
 # What is whole waits for its cluster, and so a flush has whole stripes to wait for.
 rig_members 5 64 spindle
-rig_array 5 16
+rig_array 5 64
 rig_target fs0 "$RIG_MD" hold_ms 3600000 cluster_bytes $((4 * RIG_W))
 xfs_io -d -c "pwrite -q -b $((RIG_W / 2)) 80m $RIG_W" /dev/mapper/fs0
 tap_is "$(stat staged_bytes)" "$RIG_W" "a whole stripe is staged"
@@ -98,13 +98,14 @@ tap_is "$(stat whole_stripes) $(($(stat filled_stripes) + $(stat partial_stripes
 xfs_io -d -c "pwrite -q -b $((RIG_W / 2)) $(((96 << 20) + RIG_W / 2)) $((RIG_W / 2))" /dev/mapper/fs0
 wait "$job"
 
-# A flush comes while somebody else is within a stripe nearly each time. That stripe would be written in two parts.
+# A flush comes while somebody else is within a stripe nearly each time. That stripe would be
+# written in two parts.
 dmsetup message fs0 0 flush
 dmsetup message fs0 0 set cluster_bytes "$RIG_W"
 dmsetup message fs0 0 reset_stats
 ((waits == 0)) && fio --output=/dev/null --filename=/dev/mapper/fs0 --rw=write --direct=1 --thread \
-	--name=filler --bs=4k --size=48m --rate_iops=2000 \
-	--name=flusher --bs=16k --offset=64m --size=10m --fsync=16
+	--name=filler --bs=16k --size=120m --rate_iops=1000 \
+	--name=flusher --bs=16k --offset=128m --size=10m --fsync=16
 tap_is "$?" 0 "one fills stripes, and another one flushes"
 tap_diag "$(stat flushes) flushes; stripes: $(stat whole_stripes) whole, $(stat filled_stripes) filled, $(stat partial_stripes) in part"
 (($(stat flushes) >= 39 && $(stat filled_stripes) + $(stat partial_stripes) <= $(stat flushes)))
