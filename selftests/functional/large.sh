@@ -57,7 +57,7 @@ for case in "R5 writebehind 0" "R5 writethrough 1" "R8 writebehind 1"; do
 	done
 	dmsetup message fs0 0 set mode "$mode"
 	dmsetup message fs0 0 reset_stats
-	bios_begin fs0
+	bios_begin /dev/mapper/fs0
 	tap_check "$name: what is written is what is read, and below" large $((halves * RIG_W / 2))
 	bios_end
 	tap_is "$(bios | awk '$3 > most { most = $3 } END { print most * 512 }')" $LARGE "$name: in a bio of 32 MiB"

@@ -203,7 +203,7 @@ flush_near
 write_parts
 write_parts "$file.2"
 until_true is_above throttled 80
-bios_begin low
+bios_begin /dev/mapper/low
 tap_check "all of two files leaves in the end" go_on "$hung"
 sync "$file.2"
 bios_end

@@ -81,31 +81,15 @@ discard() {
 	blkdiscard -f -o "$place" -l "$length" /dev/mapper/fs0 2>/dev/null
 }
 
-# reads_begin, reads_end: trace what is asked of RIG_MD meanwhile, for sectors_between.
-reads_begin() {
-	local event=$RIG_TRACING/events/block/block_bio_queue
-	echo 8192 >"$RIG_TRACING/buffer_size_kb"
-	echo "dev == $((${md[0]} << 20 | ${md[1]}))" >"$event/filter"
-	echo >"$RIG_TRACING/trace"
-	rig_set "$event/enable" 1
-}
-
-reads_end() {
-	local event=$RIG_TRACING/events/block/block_bio_queue
-	rig_set "$event/enable" 0
-	echo 0 >"$event/filter"
-}
-
-# sectors_between: prints the sectors that were read though they are not in the first MiB of
-# their four: behind the first two runs, and from the third on.
+# sectors_between: prints how many were read that are not in the first MiB of their four:
+# behind the first two runs, and from the third on.
 sectors_between() {
-	awk '/block_bio_queue:/ && $(NF - 4) ~ /R/ {
-		first = $(NF - 3)
-		for (i = 0; i < $(NF - 1); i++)
-			if ((first + i) % 8192 >= 2048)
-				n[first + i >= 2 * 8192]++
+	bios | awk '$1 ~ /R/ {
+		for (sector = $2; sector < $2 + $3; sector++)
+			if (sector % 8192 >= 2048)
+				n[sector >= 2 * 8192]++
 	}
-	END { print n[0] + 0, n[1] + 0 }' "$RIG_TRACING/trace"
+	END { print n[0] + 0, n[1] + 0 }'
 }
 
 # fresh TEXT COMMAND...: what COMMAND changes in a stripe that was read ahead is what is
@@ -154,7 +138,6 @@ echo Y >/sys/module/raid456/parameters/devices_handle_discard_safely
 rig_preset R5 spindle
 dd if=/dev/urandom of="$RIG_MD" bs=1M oflag=direct status=none count=48
 rig_target fs0 "$RIG_MD" hold_ms 3600000
-IFS=: read -ra md <"/sys/block/${RIG_MD#/dev/}/dev"
 
 rig_count_begin
 stream 8192 0 1024
@@ -175,10 +158,10 @@ readers --rw=read:-16k --bs=8k --offset=$(((16 << 20) - 8192)) --size=$((16 << 2
 tap_is $? 0 "backward too"
 forget
 dmsetup message fs0 0 reset_stats
-reads_begin
+bios_begin "$RIG_MD"
 readers --rw=read --bs=64k --size=128m --zonemode=strided --zonesize=1m --zonerange=1m --zoneskip=3m --io_size=24m
 settled
-reads_end
+bios_end
 between=$(sectors_between)
 tap_diag "$(stat prefetched_bytes) bytes read ahead for 24 MiB in runs of 1 MiB, $(stat prefetch_hit_bytes) hit, sectors between them: $between"
 (($(stat prefetch_hit_bytes) >= 21 << 20))

@@ -28,11 +28,6 @@ stage() {
 	xfs_io -d -c "pwrite -q 60m 4k" /dev/mapper/fs0
 }
 
-# devno NODE: MAJOR MINOR.
-devno() {
-	lsblk -dno MAJ:MIN "$1" | tr -d ' ' | tr : ' '
-}
-
 # look AWK: what it says of the trace; t is the time, name the event, and dev, op, sector and
 # sectors are what a bio has. fs0 and md are devices.
 look() {

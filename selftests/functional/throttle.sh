@@ -190,7 +190,7 @@ done | xfs_io -d /dev/mapper/fs0 >/dev/null &
 job=$!
 until_true waits_for 1000
 tap_is $? 0 "a process waits for its partial stripes, longer than for whole ones"
-bios_begin low
+bios_begin /dev/mapper/low
 dmsetup resume slow
 wait "$job"
 dmsetup message fs0 0 flush
