@@ -126,10 +126,11 @@ is_above() {
 	(($(stat "$1") > $2))
 }
 
-# slow_lower: a device below, of one member: /dev/mapper/low. It keeps what it is sent for
-# as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors.
+# slow_lower [OPTION]...: a device below, of one member: /dev/mapper/low. It keeps what it is
+# sent for as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors. OPTION
+# is for rig_members.
 slow_lower() {
-	rig_members 1 64 ram || return
+	rig_members 1 64 ram "$@" || return
 	lower=${RIG_MEMBERS[0]}
 	sectors=$(blockdev --getsz "$lower")
 	dmsetup create slow --table "0 $sectors linear $lower 0"

@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 28
+tap_plan 29
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -135,11 +135,19 @@ member_flushes() {
 }
 
 # One disk with a cache, below what can be suspended.
-rig_members 1 64 ram 512 16
-lower=${RIG_MEMBERS[0]}
-sectors=$(blockdev --getsz "$lower")
-dmsetup create slow --table "0 $sectors linear $lower 0"
-rig_target fs0 /dev/mapper/slow chunk_bytes 65536 data_members 2 hold_ms 3600000 seek_bytes 0
+slow_lower 512 16
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 2 hold_ms 3600000 seek_bytes 0
+put i 0
+dmsetup suspend --nolockfs slow
+fsync 60 &
+waiting=$!
+until_true is_under_way 1
+put j 1310720
+dmsetup resume slow
+wait "$waiting"
+tap_is "$? $(stat staged_bytes)" "0 4096" "what comes after a flush is not written for it"
+dmsetup message fs0 0 flush
+dmsetup message fs0 0 reset_stats
 put i 0
 dmsetup suspend --nolockfs slow
 fsync 60 &
