@@ -4,7 +4,7 @@
 #   sudo make check     all tests, on kernels 6.1 and 6.12 (the last line counts them)
 #   sudo make check-long  longer, fuzzed, and on a debug kernel too; takes hours
 #   make check-quick    those that need no virtual machine, in under a minute
-#   sudo make check-mutants     whether the tests find faults planted in the module (takes an hour)
+#   sudo make check-mutants     whether the tests find faults planted in the module (takes hours)
 #   sudo make bench     the goals W1 to W9, R1 to R4, T1, T2 (beside raw md), P1 (beside its peers), D1 (beside btt), D2,
 #                       how far it carries, and the historic benchmarks; RUNS=1 takes two and a half hours, 3 (the default) seven
 #   make bench-page     Documentation/bench, of what was measured last: tables and pictures
