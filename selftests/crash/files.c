@@ -3,11 +3,12 @@
  * A workload on a file system that writes down which files must be there after a
  * power cut, and the check of what is. Each thread writes files that it never
  * touches again, and writes over parts of one that stays; fsync follows each, and
- * a mark in the log of writes follows that.
+ * a mark in the log of writes follows that, or else the power is cut at some time.
  */
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +28,13 @@
  * The journal: a line for each write that is about to be made, "write FILE SECTOR
  * SECTORS GENERATION", and one for each fsync that has returned, "synced FILE
  * SECTORS GENERATION MARK": at that mark the file has this length, and its writes
- * up to this generation are stable.
+ * up to this generation are stable. Under its lock the power is cut: what is in it by
+ * then had returned.
  */
 static FILE *journal;
 static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int marks;
+static atomic_bool cut;	/* from then on everything may fail */
 
 static const char *folder, *log_name;
 static uint32_t seed;
@@ -58,6 +61,14 @@ static uint64_t file_sector(uint32_t file, uint32_t sector)
  * Writing
  */
 
+/* A thread ends with the first error after the power cut. */
+static void fail(const char *what)
+{
+	if (!cut)
+		err(2, "%s", what);
+	pthread_exit(NULL);
+}
+
 static void write_some(int fd, uint32_t file, uint32_t sector, uint32_t sectors,
 		       uint32_t generation)
 {
@@ -72,7 +83,7 @@ static void write_some(int fd, uint32_t file, uint32_t sector, uint32_t sectors,
 		sector_fill(buffer + i * SECTOR_BYTES, seed, file_sector(file, sector + i),
 			    generation);
 	if (pwrite(fd, buffer, bytes, (off_t)sector * SECTOR_BYTES) != (ssize_t)bytes)
-		err(2, "write");
+		fail("write");
 }
 
 static void note_synced(uint32_t file, uint32_t sectors, uint32_t generation)
@@ -81,9 +92,14 @@ static void note_synced(uint32_t file, uint32_t sectors, uint32_t generation)
 	char text[32];
 
 	pthread_mutex_lock(&journal_lock);
-	mark = marks++;
-	fprintf(journal, "synced %u %u %u %u\n", file, sectors, generation, mark);
+	mark = marks;
+	if (!cut) {
+		fprintf(journal, "synced %u %u %u %u\n", file, sectors, generation, mark);
+		marks++;
+	}
 	pthread_mutex_unlock(&journal_lock);
+	if (!log_name)
+		return;
 	snprintf(text, sizeof(text), "mark %u", mark);
 	if (dm_message(control, log_name, text))
 		err(2, "%s", text);
@@ -97,7 +113,7 @@ static int open_file(uint32_t file, int flags)
 	file_path(path, sizeof(path), file);
 	fd = open(path, flags, 0644);
 	if (fd < 0)
-		err(2, "%s", path);
+		fail(path);
 	return fd;
 }
 
@@ -113,7 +129,7 @@ static void *run_thread(void *data)
 	kept_fd = open_file(kept, O_RDWR | O_CREAT | O_EXCL);
 	write_some(kept_fd, kept, 0, KEPT_SECTORS, ++generation);
 	if (fsync(kept_fd))
-		err(2, "fsync");
+		fail("fsync");
 	note_synced(kept, KEPT_SECTORS, generation);
 
 	for (i = 1; i <= rounds; i++) {
@@ -124,7 +140,7 @@ static void *run_thread(void *data)
 
 		write_some(fd, file, 0, sectors, ++generation);
 		if (fsync(fd) || close(fd))
-			err(2, "fsync");
+			fail("fsync");
 		note_synced(file, sectors, generation);
 
 		sectors = 1 + random_below(&random, 64);
@@ -134,14 +150,40 @@ static void *run_thread(void *data)
 		if (i % 2)
 			continue;
 		if (fdatasync(kept_fd))
-			err(2, "fdatasync");
+			fail("fdatasync");
 		note_synced(kept, KEPT_SECTORS, generation);
 	}
 	close(kept_fd);
 	return NULL;
 }
 
-static void run(const char *journal_path)
+/* At some time, but not among the first files. @disk is one of dm-forget, @how what it is told. */
+static void cut_power(const char *disk, const char *how)
+{
+	uint64_t random = (uint64_t)seed * 0x9e3779b97f4a7c15ULL;
+	unsigned int until;
+
+	random_next(&random);
+	until = THREADS + random_below(&random, THREADS * rounds);
+	pthread_mutex_lock(&journal_lock);
+	while (marks < until) {
+		pthread_mutex_unlock(&journal_lock);
+		usleep(1000);
+		pthread_mutex_lock(&journal_lock);
+	}
+	/* Just when somebody has synced the members often have all of it stable. */
+	pthread_mutex_unlock(&journal_lock);
+	usleep(random_below(&random, 50000));
+	pthread_mutex_lock(&journal_lock);
+	if (dm_message(control, disk, how))
+		err(2, "'%s' does not take '%s'", disk, how);
+	cut = true;
+	pthread_mutex_unlock(&journal_lock);
+	if (dm_message(control, disk, "fail"))
+		err(2, "'%s' does not take 'fail'", disk);
+}
+
+static void run(const char *journal_path, const char *disk, const char *how)
 {
 	pthread_t threads[THREADS];
 	char path[256];
@@ -159,6 +201,8 @@ static void run(const char *journal_path)
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, run_thread, (void *)i))
 			err(2, "cannot start a thread");
+	if (disk)
+		cut_power(disk, how);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	if (fclose(journal))
@@ -262,7 +306,7 @@ static void read_journal(const char *path, const bool *there, struct expected *a
 		} else if (sscanf(line, "synced %u %u %u %u", &file, &sectors, &generation,
 				  &mark) == 4) {
 			want = &all[(file >> 16) * per_thread + (file & 0xffff)];
-			if (!there[mark])
+			if (there && !there[mark])
 				continue;
 			want->synced = true;
 			want->sectors = sectors;
@@ -272,7 +316,8 @@ static void read_journal(const char *path, const bool *there, struct expected *a
 	fclose(journal);
 }
 
-static int check(const char *log_path, uint64_t entries, const char *journal_path)
+/* @there: marks before the end of the log, or NULL for all. */
+static int check(const bool *there, const char *journal_path)
 {
 	unsigned int per_thread = rounds + 1, synced_files = 0;
 	struct expected *all = calloc(THREADS * per_thread, sizeof(*all));
@@ -281,7 +326,7 @@ static int check(const char *log_path, uint64_t entries, const char *journal_pat
 
 	if (!all)
 		err(2, "files");
-	read_journal(journal_path, read_marks(log_path, entries), all, per_thread);
+	read_journal(journal_path, there, all, per_thread);
 	for (thread = 0; thread < THREADS; thread++) {
 		for (i = 0; i < per_thread; i++) {
 			const struct expected *want = &all[thread * per_thread + i];
@@ -297,12 +342,14 @@ static int check(const char *log_path, uint64_t entries, const char *journal_pat
 static void show_help(void)
 {
 	printf("Usage: files write FOLDER SEED ROUNDS JOURNAL LOGNAME\n"
-	       "       files check FOLDER SEED ROUNDS JOURNAL LOG ENTRIES\n"
+	       "       files cut   FOLDER SEED ROUNDS JOURNAL DISK HOW\n"
+	       "       files check FOLDER SEED ROUNDS JOURNAL [LOG ENTRIES]\n"
 	       "\n"
 	       "'write' writes files to FOLDER, and to JOURNAL which must survive; with a mark to\n"
-	       "the log-writes device LOGNAME after each fsync. 'check' says whether FOLDER, of a\n"
-	       "disk that was replayed from the first ENTRIES of LOG, has all that was synced, and\n"
-	       "nothing that was not written.\n"
+	       "the log-writes device LOGNAME after each fsync. 'cut' does without, and at some time\n"
+	       "has the power cut by the message HOW to DISK, of dm-forget. 'check' says whether\n"
+	       "FOLDER, of a disk that was replayed from the first ENTRIES of LOG, or that has its\n"
+	       "power back, has all that was synced, and nothing that was not written.\n"
 	       "\n"
 	       "Exit status: 0 done, 1 something is lost, 2 it cannot be done.\n");
 }
@@ -313,17 +360,23 @@ int main(int argc, char **argv)
 		show_help();
 		return 0;
 	}
-	if (argc >= 7) {
+	if (argc >= 6) {
 		folder = argv[2];
 		seed = strtoul(argv[3], NULL, 10);
 		rounds = strtoul(argv[4], NULL, 10);
 	}
 	if (argc == 7 && !strcmp(argv[1], "write")) {
 		log_name = argv[6];
-		run(argv[5]);
+		run(argv[5], NULL, NULL);
 		return 0;
 	}
+	if (argc == 8 && !strcmp(argv[1], "cut")) {
+		run(argv[5], argv[6], argv[7]);
+		return 0;
+	}
+	if (argc == 6 && !strcmp(argv[1], "check"))
+		return check(NULL, argv[5]);
 	if (argc == 8 && !strcmp(argv[1], "check"))
-		return check(argv[6], strtoull(argv[7], NULL, 10), argv[5]);
+		return check(read_marks(argv[6], strtoull(argv[7], NULL, 10)), argv[5]);
 	errx(2, "this is no command, see --help");
 }

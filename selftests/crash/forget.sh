@@ -12,9 +12,10 @@ usage() {
 	Usage: forget.sh [OPTION]... [CASE]...
 
 	Cuts the power of an array's members in the test machine, under load, assembles it
-	anew and judges what is left; CASE is one of all, subset, torn, dropped and
-	swallowed (default: these), through and eight (with --long these, too); 'freeze'
-	says what they are. Needs the modules, built.
+	anew and judges what is left; CASE is one of all, subset, torn, ext4, xfs, ext4-dropped,
+	dropped and swallowed (default: these), through, eight, xfs-dropped, ext4-swallowed and
+	xfs-swallowed (with --long these, too); 'freeze' says what they are. Needs the modules,
+	built.
 
 	  --kernel 6.1|6.12|debug
 	                     kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
@@ -58,7 +59,7 @@ while (($#)); do
 done
 : "${rounds:=$((${#long} ? 40 : 4))}"
 [[ $seed =~ ^[0-9]+$ && $rounds =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of rounds are numbers"
-((${#cases[@]})) || cases=(all subset torn ${long:+through eight} dropped swallowed)
+((${#cases[@]})) || cases=(all subset torn ext4 xfs ${long:+through eight xfs-dropped ext4-swallowed xfs-swallowed} ext4-dropped dropped swallowed)
 find_kernel "$kernel"
 
 log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1) ||
@@ -66,11 +67,11 @@ log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1
 arguments=()
 for case in "${cases[@]}"; do
 	case $case in
-	all|subset|torn|through|eight|dropped)
+	all|subset|torn|through|eight|ext4|xfs|dropped|ext4-dropped|xfs-dropped)
 		arguments+=("$case") ;;
-	swallowed)
+	swallowed|*-swallowed)
 		dir=$("$here/mutant" flush-not-sent "$kver") || die "the negative control cannot be built"
-		arguments+=("swallowed=$dir") ;;
+		arguments+=("$case=$dir") ;;
 	*)	die "there is no case '$case', see --help" ;;
 	esac
 done
@@ -94,11 +95,11 @@ for case in "${cases[@]}"; do
 	verdict=$(tail -n 12 "$out/$case.verdict" 2>&1)
 	tap_diag "$case: ${verdict##*$'\n'}"
 	case $case,${verdict##*$'\n'} in
-	dropped,LOST*)
-		tap_ok "dropped: the loss of dropped flushes is found" ;;
-	swallowed,LOST*)
-		tap_ok "swallowed: a target that does not pass flushes on is found" ;;
-	dropped,*|swallowed,*)
+	*dropped,LOST*)
+		tap_ok "$case: the loss of dropped flushes is found" ;;
+	*swallowed,LOST*)
+		tap_ok "$case: a target that does not pass flushes on is found" ;;
+	*dropped,*|*swallowed,*)
 		tap_not_ok "$case: the loss is found" "it was not: no result of this run means anything"$'\n'"$verdict" ;;
 	*': nothing lost')
 		# Disks that forgot nothing would not show what a flush is for.
