@@ -126,6 +126,16 @@ is_above() {
 	(($(stat "$1") > $2))
 }
 
+# has MODULE NUMBER NAME: or else so many checks are skipped.
+has() {
+	local i
+	! modprobe -q "$1" || return 0
+	for ((i = 1; i <= $2; i++)); do
+		tap_skip "$3 ($i)" "this kernel has no $1"
+	done
+	return 1
+}
+
 # slow_lower [OPTION]...: a device below, of one member: /dev/mapper/low. It keeps what it is
 # sent for as long as /dev/mapper/slow is suspended. Sets lower, the member, and sectors. OPTION
 # is for rig_members.

@@ -132,16 +132,6 @@ take_crypt() {
 	cryptsetup close crypt
 }
 
-# has MODULE NAME: or else the checks of uses() are skipped.
-has() {
-	local i
-	! modprobe -q "$1" || return 0
-	for ((i = 0; i < 8; i++)); do
-		tap_skip "$2: with $1" "this kernel has none"
-	done
-	return 1
-}
-
 # With the members goes what LVM knows of them.
 end_lvm() {
 	rig_teardown
@@ -159,10 +149,10 @@ plainly RAID5 65536 4 0 "$RIG_MD"
 tap_is $? 0 "with wrong stripes the members are read"
 "$CTL" remove fs0
 
-! has dm-crypt "dm-crypt on it" || uses "dm-crypt on it" 65536 4 0 "$RIG_MD" /dev/mapper/crypt
+! has dm-crypt 8 "dm-crypt on it" || uses "dm-crypt on it" 65536 4 0 "$RIG_MD" /dev/mapper/crypt
 
 # One that hands on whole what it is given, as the documentation has it; 6.1 always does.
-if has dm-crypt "on dm-crypt"; then
+if has dm-crypt 8 "on dm-crypt"; then
 	longest=/sys/module/dm_crypt/parameters/max_write_size
 	[[ ! -e $longest ]] || echo 262144 >"$longest"
 	crypt below "$RIG_MD" --perf-no_write_workqueue
@@ -186,7 +176,7 @@ lvm lvcreate -n lv -l 280000 vg
 plainly "LVM linear" 65536 4 $(((1028 + 13 * 4) * 1024 % 262144)) /dev/vg/lv --force
 end_lvm
 
-if has dm-raid "LVM RAID5"; then
+if has dm-raid 8 "LVM RAID5"; then
 	rig_members 5 300 ram
 	lvm vgcreate vg "${RIG_MEMBERS[@]}"
 	lvm lvcreate -n lv --type raid5 -i 4 -I 64k -l 100%FREE --nosync vg
@@ -202,7 +192,7 @@ md 0 4
 plainly RAID0 65536 4 0 "$RIG_MD"
 rig_teardown
 
-if has raid10 RAID10; then
+if has raid10 8 RAID10; then
 	md 10 8 --assume-clean --bitmap=none
 	plainly RAID10 65536 4 0 "$RIG_MD"
 	rig_teardown
