@@ -97,6 +97,8 @@ is_setting() {
 	[[ $(<"$folder/$1") == "$2" ]]
 }
 
+unshare --mount --pid --fork --mount-proc true ||
+	tap_skip_all "this kernel has no namespaces for a systemd of its own"
 tap_plan 24
 rig_load_module
 rig_preset R5 ram
