@@ -56,7 +56,7 @@ while (($#)); do
 done
 [[ $seed =~ ^[0-9]+$ ]] || die "the seed '$seed' is no number"
 : "${operations:=$((runs > 1 ? 4000 : 700))}"
-((${#scenarios[@]})) || scenarios=(small held tight wide straight through change discard faults members dropped)
+((${#scenarios[@]})) || scenarios=(small held tight wide straight through change discard faults members dropped members-dropped)
 
 # judge SCENARIO: check's verdict on it; what it said is in VERDICT.
 judge() {
@@ -93,8 +93,8 @@ for ((run = 0; run < runs; run++, seed++)); do
 		fi
 		judge "$scenario"
 		case $scenario,$? in
-		dropped,1)	tap_ok "dropped: the loss of dropped flushes is found" ;;
-		dropped,0)	tap_not_ok "dropped: the loss of dropped flushes is found" "it was not: no result of this run means anything" ;;
+		*dropped,1)	tap_ok "$scenario: the loss of dropped flushes is found" ;;
+		*dropped,0)	tap_not_ok "$scenario: the loss of dropped flushes is found" "it was not: no result of this run means anything" ;;
 		*,0)		tap_ok "$scenario: nothing is lost at any point" ;;
 		*)		tap_not_ok "$scenario: nothing is lost at any point" "logs and journals are kept in $out" ;;
 		esac
