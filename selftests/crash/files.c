@@ -161,18 +161,17 @@ static void *run_thread(void *data)
 static void cut_power(const char *disk, const char *how)
 {
 	uint64_t random = (uint64_t)seed * 0x9e3779b97f4a7c15ULL;
-	unsigned int until;
+	unsigned int until, noted;
 
 	random_next(&random);
 	until = THREADS + random_below(&random, THREADS * rounds);
-	pthread_mutex_lock(&journal_lock);
-	while (marks < until) {
-		pthread_mutex_unlock(&journal_lock);
+	do {
 		usleep(1000);
 		pthread_mutex_lock(&journal_lock);
-	}
+		noted = marks;
+		pthread_mutex_unlock(&journal_lock);
+	} while (noted < until);
 	/* Just when somebody has synced the members often have all of it stable. */
-	pthread_mutex_unlock(&journal_lock);
 	usleep(random_below(&random, 50000));
 	pthread_mutex_lock(&journal_lock);
 	if (dm_message(control, disk, how))

@@ -149,10 +149,10 @@ plainly RAID5 65536 4 0 "$RIG_MD"
 tap_is $? 0 "with wrong stripes the members are read"
 "$CTL" remove fs0
 
-! has dm-crypt 8 "dm-crypt on it" || uses "dm-crypt on it" 65536 4 0 "$RIG_MD" /dev/mapper/crypt
+if has dm-crypt 16 dm-crypt; then
+	uses "dm-crypt on it" 65536 4 0 "$RIG_MD" /dev/mapper/crypt
 
-# One that hands on whole what it is given, as the documentation has it; 6.1 always does.
-if has dm-crypt 8 "on dm-crypt"; then
+	# One that hands on whole what it is given, as the documentation has it; 6.1 always does.
 	longest=/sys/module/dm_crypt/parameters/max_write_size
 	[[ ! -e $longest ]] || echo 262144 >"$longest"
 	crypt below "$RIG_MD" --perf-no_write_workqueue

@@ -65,15 +65,10 @@ rig_members 5 64 ram 4096
 rig_array 5 64
 rig_target fs0 "$RIG_MD" hold_ms 20
 tap_is "$(blockdev --getss /dev/mapper/fs0)" 4096 "blocks of 4096 bytes: it has them"
-tap_check "blocks of 4096 bytes: random mixed sizes" verify --direct=1 --rw=randwrite \
-	--bsrange=4k-$((2 * RIG_W)) --blockalign=4k --iodepth=8 --verify_backlog=64
-rig_target_remove fs0
-rig_teardown
-rig_members 5 64 ram 4096
-rig_array 5 64
-rig_target fs0 "$RIG_MD" hold_ms 20
 tap_check "blocks of 4096 bytes: eight threads against a model" "$STRESS" --ops 6000 --block 4096 \
 	--lower "$RIG_MD" /dev/mapper/fs0
+tap_check "blocks of 4096 bytes: random mixed sizes" verify --direct=1 --rw=randwrite \
+	--bsrange=4k-$((2 * RIG_W)) --blockalign=4k --iodepth=8 --verify_backlog=64
 dd if=/dev/zero of=/dev/mapper/fs0 bs=512 count=1 oflag=direct conv=notrunc status=none 2>/dev/null
 tap_is $? 1 "blocks of 4096 bytes: nothing less is taken"
 rig_target_remove fs0
