@@ -31,7 +31,8 @@
 /*
  * dm-log-writes puts a FUA write into its log at once, but an older write without
  * FUA only before the next flush: replayed in the log's order, the older one would
- * win. No more flushes than this can be between the two.
+ * win. No more flushes than this can be between the two. Whether it did win, what the
+ * device has at the end tells: see judge_device().
  */
 #define LATE_FLUSHES	16
 
@@ -81,7 +82,7 @@ static struct {
 } array;
 
 static struct {
-	uint64_t points, flushes, fuas, marks, discards, bad_points, late, anew;
+	uint64_t points, flushes, fuas, marks, discards, bad_points, late, anew, differing;
 	unsigned int complaints;
 } found;
 
@@ -619,6 +620,27 @@ static void judge_all(unsigned long anew)
 		errx(2, "the log has none of the journal's marks: it is of another run");
 }
 
+/* What the lower device has after all of it must be what the log made of it. */
+static void judge_device(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	uint8_t data[SECTOR_BYTES];
+	uint64_t sector;
+
+	if (!file)
+		err(2, "%s", path);
+	for (sector = 0; sector < image_sectors; sector++) {
+		if (fread(data, sizeof(data), 1, file) != 1)
+			errx(2, "'%s' is cut short", path);
+		if (memcmp(data, image + sector * SECTOR_BYTES, sizeof(data))) {
+			complain("sector %llu of the lower device is not what was written to it last",
+				 (unsigned long long)sector);
+			found.differing++;
+		}
+	}
+	fclose(file);
+}
+
 /*
  * Command line
  */
@@ -632,6 +654,7 @@ static void show_help(void)
 	       "\n"
 	       "  --members N,SECTORS  LOG was made under an array: of a disk that holds its N\n"
 	       "                       members of SECTORS each, one after the other\n"
+	       "  --device FILE        what the device below the log has in the end is in FILE\n"
 	       "  --anew N             work out N random points anew, from nothing (default 100)\n"
 	       "  --help               this text\n"
 	       "\n"
@@ -642,10 +665,12 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "members", required_argument, NULL, 'm' },
+		{ "device", required_argument, NULL, 'd' },
 		{ "anew", required_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
+	const char *device = NULL;
 	unsigned long anew = 100;
 	int option;
 	char *end;
@@ -658,6 +683,9 @@ int main(int argc, char **argv)
 				array.member_sectors = strtoul(end + 1, &end, 10);
 			if (*end || array.members < 3 || array.members > 32 || !array.member_sectors)
 				errx(2, "--members '%s' is not N,SECTORS with 3 to 32 members", optarg);
+			break;
+		case 'd':
+			device = optarg;
 			break;
 		case 'a':
 			anew = strtoul(optarg, &end, 10);
@@ -686,6 +714,8 @@ int main(int argc, char **argv)
 	memset(fua_at, 0xff, journal.sectors * sizeof(*fua_at));
 
 	judge_all(anew);
+	if (device)
+		judge_device(device);
 
 	printf("%llu crash points (%llu flushes, %llu FUA writes, %llu discards, %llu marks), %llu of them worked out anew: ",
 	       (unsigned long long)found.points, (unsigned long long)found.flushes,
@@ -696,6 +726,9 @@ int main(int argc, char **argv)
 		printf("%llu LOSE DATA\n", (unsigned long long)found.bad_points);
 	else
 		printf("nothing lost\n");
+	if (found.differing)
+		printf("%llu sectors of the lower device differ from the log's end\n",
+		       (unsigned long long)found.differing);
 	if (found.late)
 		printf("%llu sectors were logged later than a newer FUA write\n",
 		       (unsigned long long)found.late);

@@ -62,7 +62,7 @@ done
 judge() {
 	local args status=0
 	read -ra args <"$out/$1.args"
-	VERDICT=$("$bin/check" "${args[@]}" --anew 1000 "$out/$1.log" "$out/$1.journal" 2>&1) || status=$?
+	VERDICT=$("$bin/check" "${args[@]}" --device "$out/$1.device" --anew 1000 "$out/$1.log" "$out/$1.journal" 2>&1) || status=$?
 	tap_diag "$1: $VERDICT"
 	return "$status"
 }

@@ -148,11 +148,12 @@ slow_lower() {
 	slow_inflight=/sys/block/$(dmsetup info -c --noheadings -o blkdevname low)/inflight
 }
 
-# slow_table TABLE: what "slow" is from now on; goes on if it was suspended.
+# slow_table TABLE [NAME]: what "slow", or NAME, is from now on; goes on if it was suspended.
 slow_table() {
-	dmsetup load slow <<<"$1"
-	dmsetup suspend --noflush --nolockfs slow
-	dmsetup resume slow
+	local name=${2-slow}
+	dmsetup load "$name" <<<"$1"
+	dmsetup suspend --noflush --nolockfs "$name"
+	dmsetup resume "$name"
 }
 
 # devno NODE: MAJOR MINOR.

@@ -43,7 +43,7 @@ target() {
 	stats=$(rig_sysfs fs0)/stats
 }
 
-tap_plan 57
+tap_plan 60
 CTL=$RIG_TOP/build/daemon/fullstripectl
 rig_load_module
 
@@ -113,21 +113,24 @@ tap_check "and after the repair a flush succeeds" fsync
 rig_target_remove fs0
 rig_teardown
 
-# One stripe is refused while the memory is full of others, which the device below has only to
-# finish: of stripe 0 in the device "slow", of all others in another one.
+# Two stripes are refused, one after the other, while the memory is full of others, which the
+# device below has only to finish: stripe 0 is in the device "slow", 1 in "second".
 rig_members 1 64 ram
 lower=${RIG_MEMBERS[0]}
 dmsetup create slow --table "0 512 linear $lower 0"
-dmsetup create others --table "0 $((64 * 2048 - 512)) linear $lower 512"
+dmsetup create second --table "0 512 linear $lower 512"
+dmsetup create others --table "0 $((64 * 2048 - 1024)) linear $lower 1024"
 dmsetup create low <<-TABLE
 	0 512 linear /dev/mapper/slow 0
-	512 $((64 * 2048 - 512)) linear /dev/mapper/others 0
+	512 512 linear /dev/mapper/second 0
+	1024 $((64 * 2048 - 1024)) linear /dev/mapper/others 0
 TABLE
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 1 seek_bytes 0 \
 	high_water_bytes 4194304 low_water_bytes 2097152 file_high_water_bytes 0
 stats=$(rig_sysfs fs0)/stats
-dmsetup suspend --nolockfs slow
-dmsetup suspend --nolockfs others
+for name in slow second others; do
+	dmsetup suspend --nolockfs $name
+done
 for ((i = 0; i < 16; i++)); do
 	put $((i * 64)) 63
 done
@@ -140,13 +143,20 @@ for i in 639 1040; do
 	writers+=($!)
 	until_true is parked ${#writers[@]}
 done
-put 63 1 2>/dev/null &
-refused=$!
-until_true is parked 3
+refused=()
+for i in 63 127; do
+	put $i 1 2>/dev/null &
+	refused+=($!)
+	until_true is parked $((${#writers[@]} + ${#refused[@]}))
+done
 slow_table "0 512 error"
 until_true is failing_stripes 1
 tap_is $? 0 "a part fails: and one stripe is refused"
-tap_check "a part fails: who waits for that is told" eventually $((10 * ${TIME_SCALE:-1})) is_gone "$refused"
+tap_check "a part fails: who waits for that is told" eventually $((10 * ${TIME_SCALE:-1})) is_gone "${refused[0]}"
+slow_table "0 512 error" second
+until_true is failing_stripes 2
+tap_is $? 0 "a part fails: and another one later"
+tap_check "a part fails: and who waits for that" eventually $((10 * ${TIME_SCALE:-1})) is_gone "${refused[1]}"
 put 1280 1 &
 writers+=($!)
 until_true is bypassed_bytes 4096
@@ -157,12 +167,15 @@ for writer in "${writers[@]}"; do
 	wait "$writer" || ((++failed))
 done
 tap_is "$failed" 0 "a part fails: writes to other stripes wait, and succeed"
-wait "$refused"
-tap_is $? 1 "a part fails: one to that stripe is an error"
-staged=$(sum /dev/mapper/fs0 64 1217)
+for i in 0 1; do
+	wait "${refused[i]}"
+	tap_is $? 1 "a part fails: the one to stripe $i is an error"
+done
+staged=$(sum /dev/mapper/fs0 64 63)$(sum /dev/mapper/fs0 128 1153)
 slow_table "0 512 linear $lower 0"
+slow_table "0 512 linear $lower 512" second
 tap_check "a part fails: after the repair a flush succeeds" fsync
-tap_is "$(sum "$lower" 64 1217)" "$staged" "a part fails: and all is below"
+tap_is "$(sum "$lower" 64 63)$(sum "$lower" 128 1153)" "$staged" "a part fails: and all is below"
 tap_check "a part fails: the target can be removed" rig_target_remove fs0
 rig_teardown
 

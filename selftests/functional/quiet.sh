@@ -404,8 +404,8 @@ dmsetup resume slow
 wait "${pids[@]}"
 rig_target_remove fs0
 
-# Near a flush whole stripes are held for a moment, in two halves each, and then a page: that is what fsync may
-# come to wait for. One is in flight at a time: after the first stripe the page, and not the second. It may
+# Soon after a flush whole stripes are held for a moment, in two halves each, and then a page: that is what fsync
+# may come to wait for. One is in flight at a time: after the first stripe the page, and not the second. It may
 # take more than one try for all to come in time.
 dmsetup create fs0 --table "0 $sectors fullstripe /dev/mapper/low 0 8 chunk_bytes 65536 data_members 4 hold_ms 3600000 cluster_bytes 4194304"
 read -ra fs0 < <(devno /dev/mapper/fs0)
@@ -414,17 +414,23 @@ rig_set "$RIG_TRACING/events/fullstripe/enable" 0
 tracing 1
 page=$((40 << 11))
 for ((try = 0; try < 20; try++)); do
+	# What an earlier one staged.
+	dmsetup message fs0 0 flush
 	dmsetup message fs0 0 reset_stats
 	echo >"$RIG_TRACING/trace"
-	hung_flush
+	dmsetup suspend --noflush --nolockfs slow
+	coproc WRITER { exec xfs_io /dev/mapper/fs0 >/dev/null; }
+	writer=$WRITER_PID to_writer=${WRITER[1]}
+	echo fsync >&"$to_writer"
+	until_true is flushes 1
 	# It is quiet for 200 ms at most.
 	sleep 0.3
-	xfs_io -c "pwrite -q 0 512k" -c "pwrite -q 40m 4k" -c "sync_range -w 0 128k" -c "sync_range -w 128k 128k" \
-		-c "sync_range -w 256k 128k" -c "sync_range -w 384k 128k" -c "sync_range -w 40m 4k" /dev/mapper/fs0 &
-	job=$!
-	sleep 1
+	printf '%s\n' "pwrite -q 0 512k" "pwrite -q 40m 4k" "sync_range -w 0 128k" "sync_range -w 128k 128k" \
+		"sync_range -w 256k 128k" "sync_range -w 384k 128k" "sync_range -w 40m 4k" >&"$to_writer"
+	eventually $((2 * ${TIME_SCALE:-1})) is held_bytes $((516 << 10))
+	exec {to_writer}>&-
 	dmsetup resume slow
-	wait "$hung" "$job"
+	wait "$writer"
 	# Where the second stripe begins, and the page, in the order in which they are written.
 	order=$(look 'name == "block_bio_queue:" && dev == md && (sector == 512 || sector == '$page') { print sector }' |
 		uniq | paste -sd ' ')
