@@ -419,18 +419,22 @@ for ((try = 0; try < 20; try++)); do
 	dmsetup message fs0 0 reset_stats
 	echo >"$RIG_TRACING/trace"
 	dmsetup suspend --noflush --nolockfs slow
-	coproc WRITER { exec xfs_io /dev/mapper/fs0 >/dev/null; }
-	writer=$WRITER_PID to_writer=${WRITER[1]}
-	echo fsync >&"$to_writer"
-	until_true is flushes 1
-	# It is quiet for 200 ms at most.
-	sleep 0.3
-	printf '%s\n' "pwrite -q 0 512k" "pwrite -q 40m 4k" "sync_range -w 0 128k" "sync_range -w 128k 128k" \
-		"sync_range -w 256k 128k" "sync_range -w 384k 128k" "sync_range -w 40m 4k" >&"$to_writer"
+	# By one process, as on a slow kernel another one comes too late.
+	python3 -c '
+import ctypes, os, time
+fd = os.open("/dev/mapper/fs0", os.O_RDWR)
+parts = [(i << 17, 1 << 17) for i in range(4)] + [(40 << 20, 4096)]
+os.fsync(fd)
+# It is quiet for 200 ms at most.
+time.sleep(0.3)
+for at, length in parts:
+    os.pwrite(fd, bytes(length), at)
+for at, length in parts:
+    ctypes.CDLL(None).sync_file_range(fd, ctypes.c_longlong(at), ctypes.c_longlong(length), 2)' &
+	job=$!
 	eventually $((2 * ${TIME_SCALE:-1})) is held_bytes $((516 << 10))
-	exec {to_writer}>&-
 	dmsetup resume slow
-	wait "$writer"
+	wait "$job"
 	# Where the second stripe begins, and the page, in the order in which they are written.
 	order=$(look 'name == "block_bio_queue:" && dev == md && (sector == 512 || sector == '$page') { print sector }' |
 		uniq | paste -sd ' ')
