@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034 # what is set here is used by who sources it
 #
 # What the tests have in common that end a test machine badly, and boot another one
-# on its disks. To be sourced, with the arguments of the script; they may be:
+# on its disks (four, or so many as 'disks' says). To be sourced, with the arguments of the
+# script; they may be:
 
 boot_usage() {
 	cat <<-USAGE
@@ -53,7 +54,7 @@ make -s -C "$here" >&2 || die "the programs cannot be built, see above"
 out=$top/build/selftests/crash/${name%.sh}.$kernel.$seed.$$
 mkdir -p "$out"
 drives=()
-for ((i = 0; i < 5; i++)); do
+for ((i = 0; i < ${disks-4}; i++)); do
 	truncate -s 24M "$out/disk$i"
 	drives+=(--drive "$out/disk$i")
 done
@@ -64,20 +65,24 @@ boot_clean() {
 }
 
 # boot MODULE BEGIN END: a machine that does that, with the module from that folder
-# ('': the one that was built). What it says is in OUT/vm/output.
+# ('': the one that was built). What it says is in OUT/vm/output. A machine that is killed, or
+# reboots, leaves no log of its kernel: so warnings are on the console, too.
 boot() {
-	local command=("$here/session" "$out" "$seed" "$2" "$3") limit=$((180 * ${TIME_SCALE:-1}))
+	local command=("$here/session" "$out" "$seed" "$2" "$3") limit=$((180 * ${TIME_SCALE:-1})) status=0
 	[[ ! $1 ]] || command=("$here/with-module" "$1" "${command[@]}")
 	boot_clean
 	timeout -k 10 $((limit + 20)) "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout "$limit" \
-		--log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
-		>"$out/vm/output" 2>&1
+		--append loglevel=5 --log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
+		>"$out/vm/output" 2>&1 || status=$?
+	"$top/selftests/vm/complaints" "$out/vm/console" >>"$out/complaints" || (($? == 1)) || return 125
+	return "$status"
 }
 
-# verdict: of the boot that is over.
+# verdict: of the boot that is over; and no kernel may have complained until now.
 verdict() {
 	local text
 	text=$(cat "$out/verdict" 2>/dev/null) || text="there is none: $(tail -n 20 "$out/vm/output")"
+	[[ ! -s $out/complaints ]] || text+=$'\n'"a kernel complained: $(head -n 1 "$out/complaints")"
 	tap_diag "$text"
 	VERDICT=${text##*$'\n'}
 }

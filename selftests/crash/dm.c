@@ -58,11 +58,19 @@ int dm_message(int control, const char *device, const char *text)
 	return request(control, DM_TARGET_MSG, device, 0, &req);
 }
 
-int dm_suspend(int control, const char *device, bool suspend)
+int dm_suspend(int control, const char *device, bool noflush)
 {
 	struct request req = { };
 
-	return request(control, DM_DEV_SUSPEND, device, suspend ? DM_SUSPEND_FLAG : 0, &req);
+	return request(control, DM_DEV_SUSPEND, device,
+		       DM_SUSPEND_FLAG | (noflush ? DM_NOFLUSH_FLAG : 0), &req);
+}
+
+int dm_resume(int control, const char *device)
+{
+	struct request req = { };
+
+	return request(control, DM_DEV_SUSPEND, device, 0, &req);
 }
 
 /* It takes effect at the next resume. */

@@ -18,7 +18,8 @@ struct dm_line {
 
 int dm_open(void);
 int dm_message(int control, const char *device, const char *text);
-int dm_suspend(int control, const char *device, bool suspend);
+int dm_suspend(int control, const char *device, bool noflush);
+int dm_resume(int control, const char *device);
 int dm_load(int control, const char *device, const struct dm_line *lines, unsigned int nr);
 
 #endif

@@ -28,6 +28,7 @@ usage() {
 	boot_usage
 }
 
+disks=5
 # shellcheck source-path=SCRIPTDIR
 . "${BASH_SOURCE[0]%/*}/boot.sh"
 . "$here/../lib/tree.sh"

@@ -494,19 +494,19 @@ static void do_flush(void)
 		err(1, "fdatasync");
 }
 
-/* A suspended target has nothing staged, and what it wrote is stable. */
-static void do_suspend(void)
+/* A suspended target has nothing staged, and what it wrote is stable; with noflush, too. */
+static void do_suspend(struct thread *me)
 {
 	uint32_t id;
 
 	pthread_mutex_lock(&control_lock);
 	id = flush_begin();
-	if (dm_suspend(control, set.target, true))
+	if (dm_suspend(control, set.target, random_below(&me->random, 2)))
 		err(1, "'%s' cannot be suspended", set.target);
 	/* It cannot fail; but what it could not write any more is not stable. */
 	if (!frozen)
 		flush_end(id);
-	if (dm_suspend(control, set.target, false))
+	if (dm_resume(control, set.target))
 		err(1, "'%s' cannot be resumed", set.target);
 	pthread_mutex_unlock(&control_lock);
 }
@@ -541,7 +541,7 @@ static void do_change(struct thread *me)
 static void load_lower(const struct dm_line *lines, unsigned int nr)
 {
 	if (dm_load(control, set.lower, lines, nr) ||
-	    dm_suspend(control, set.lower, true) || dm_suspend(control, set.lower, false))
+	    dm_suspend(control, set.lower, false) || dm_resume(control, set.lower))
 		err(1, "'%s' does not take a table that begins with '%s %s'", set.lower,
 		    lines->type, lines->arguments);
 }
@@ -637,7 +637,7 @@ static void *run_thread(void *data)
 		if (kind < set.flush)
 			do_flush();
 		else if (kind < suspend)
-			do_suspend();
+			do_suspend(me);
 		else if (kind < change)
 			do_change(me);
 		else if (kind < fault)

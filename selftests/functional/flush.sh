@@ -17,7 +17,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=1 skip="${1}B" iflag=direct status=none | head -c 1 | tr '\0' 0
 }
 
-tap_plan 30
+tap_plan 32
 rig_load_module
 rig_members 5 64 ram 512 16	# with a volatile cache, so that flushes arrive
 rig_array 5 64
@@ -205,6 +205,7 @@ for fs in ext4 xfs; do
 	tap_check "writethrough: fsync on $fs waits for no hold" eventually $((20 * ${TIME_SCALE:-1})) is_gone "$job"
 	dmsetup message fs0 0 set hold_ms 1
 	wait "$job"
+	tap_is "$? $(findmnt -no FSTYPE /run/flush)" "0 $fs" "writethrough: and succeeds there"
 	umount /run/flush
 	rig_target_remove fs0
 	wipefs -qa "$lower"

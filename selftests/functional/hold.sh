@@ -57,7 +57,7 @@ join() {
 	wait "$job"
 }
 
-tap_plan 8
+tap_plan 11
 rig_load_module
 rig_preset R5 spindle
 dd if=/dev/urandom of=/run/data bs=1M count=3 status=none
@@ -100,4 +100,20 @@ dmsetup message fs0 0 flush
 rig_target_remove fs0
 cmp <(head -c 2M "$RIG_MD") <(head -c 2M /run/data) && cmp -i $((2304 * 1024)) -n $((512 * 1024)) "$RIG_MD" /run/data
 tap_is $? 0 "all of it is below"
+rig_teardown
+
+# What is staged already is a copy; what is written to it now must not be told to be below before it is.
+slow_lower
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000
+xfs_io -d -c "pwrite -q -S 1 0 4k" /dev/mapper/fs0
+dmsetup message fs0 0 set mode writethrough
+dmsetup suspend --noflush --nolockfs slow
+xfs_io -d -c "pwrite -q -S 2 4k 4k" /dev/mapper/fs0 &
+job=$!
+until_true is accepted_bytes 8192 && stays kill -0 "$job"
+tap_is $? 0 "writethrough from now on: who writes to a stripe that is staged waits"
+dmsetup resume slow
+wait "$job"
+tap_is $? 0 "and succeeds"
+tap_is "$(dd if="$lower" bs=4k count=1 skip=1 iflag=direct status=none | tr -d '\2' | wc -c)" 0 "with what he wrote below"
 tap_done

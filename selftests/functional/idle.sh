@@ -18,7 +18,7 @@ drained() {
 	echo $((SECONDS - begin))
 }
 
-tap_plan 5
+tap_plan 6
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" hold_ms 40000
@@ -45,6 +45,8 @@ write 0
 took=$(drained)
 ((took >= 3))
 tap_is $? 0 "beside reads it is held longer than until idle"
+((took <= 5 + 10 * ${TIME_SCALE:-1}))
+tap_is $? 0 "and not much longer than it may be"
 tap_is "$(<"$stats/partial_stripes")" 1 "and written when its hold is over"
 pkill -x fio
 wait
