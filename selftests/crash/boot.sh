@@ -64,6 +64,12 @@ boot_clean() {
 	mkdir -p "$out/vm"
 }
 
+# complaints: what the kernel of the boot that is over complained of. md's own notifier calls an array clean at a
+# reboot even if somebody writes to it just then, and warns when that goes on (6.1 and 6.12).
+complaints() {
+	sed '/WARNING: .* md_write_inc/,/---\[ end trace/d' "$out/vm/console" | "$top/selftests/vm/complaints" -
+}
+
 # boot MODULE BEGIN END: a machine that does that, with the module from that folder
 # ('': the one that was built). What it says is in OUT/vm/output. A machine that is killed, or
 # reboots, leaves no log of its kernel: so warnings are on the console, too.
@@ -74,7 +80,7 @@ boot() {
 	timeout -k 10 $((limit + 20)) "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout "$limit" \
 		--append loglevel=5 --log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
 		>"$out/vm/output" 2>&1 || status=$?
-	"$top/selftests/vm/complaints" "$out/vm/console" >>"$out/complaints" || (($? == 1)) || return 125
+	complaints >>"$out/complaints"
 	return "$status"
 }
 
