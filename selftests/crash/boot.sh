@@ -80,6 +80,7 @@ boot() {
 	timeout -k 10 $((limit + 20)) "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout "$limit" \
 		--append loglevel=5 --log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
 		>"$out/vm/output" 2>&1 || status=$?
+	[[ -e $out/vm/console ]] || echo "there is no console to look at" >>"$out/complaints"
 	complaints >>"$out/complaints"
 	return "$status"
 }
