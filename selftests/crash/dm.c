@@ -13,7 +13,7 @@
 
 #include "dm.h"
 
-#define TEXT_MAX	128
+#define TEXT_MAX	1024
 #define LINES_MAX	2
 
 struct line {
@@ -36,11 +36,14 @@ struct request {
 static int request(int control, unsigned long number, const char *device, unsigned int flags,
 		   struct request *req)
 {
-	/* The oldest version that these calls exist in. */
-	req->head.version[0] = 4;
-	req->head.data_size = sizeof(*req);
-	req->head.data_start = offsetof(struct request, lines);
-	req->head.flags = flags;
+	/* Anew, as a device is named in one way only; the oldest version that these calls exist in. */
+	req->head = (struct dm_ioctl) {
+		.version = { 4 },
+		.data_size = sizeof(*req),
+		.data_start = offsetof(struct request, lines),
+		.target_count = req->head.target_count,
+		.flags = flags,
+	};
 	snprintf(req->head.name, sizeof(req->head.name), "%s", device);
 	return ioctl(control, number, req);
 }
@@ -94,6 +97,20 @@ int dm_load(int control, const char *device, const struct dm_line *lines, unsign
 			 lines[i].type);
 		snprintf(line->text, sizeof(line->text), "%s", lines[i].arguments);
 		at += lines[i].sectors;
+	}
+	return request(control, DM_TABLE_LOAD, device, 0, &req);
+}
+
+/* The table that it has, of one line, for the next resume. */
+int dm_load_again(int control, const char *device)
+{
+	struct request req = { };
+
+	if (request(control, DM_TABLE_STATUS, device, DM_STATUS_TABLE_FLAG, &req))
+		return -1;
+	if (req.head.flags & DM_BUFFER_FULL_FLAG || req.head.target_count != 1) {
+		errno = E2BIG;
+		return -1;
 	}
 	return request(control, DM_TABLE_LOAD, device, 0, &req);
 }

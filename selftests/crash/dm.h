@@ -21,5 +21,6 @@ int dm_message(int control, const char *device, const char *text);
 int dm_suspend(int control, const char *device, bool noflush);
 int dm_resume(int control, const char *device);
 int dm_load(int control, const char *device, const struct dm_line *lines, unsigned int nr);
+int dm_load_again(int control, const char *device);
 
 #endif

@@ -23,7 +23,7 @@ usage() {
 
 # shellcheck source-path=SCRIPTDIR
 . "${BASH_SOURCE[0]%/*}/boot.sh"
-: "${times:=$((${#long} ? 20 : 2))}"
+: "${times:=$((${#long} ? 20 : 3))}"
 RANDOM=$((seed % 32768))
 
 # How many events the journal has.
@@ -33,12 +33,12 @@ events() {
 	echo $((bytes / 24))
 }
 
-# killed MODULE BEGIN: boot, and kill the machine some time after it began to write.
+# killed MODULE BEGIN [END]: boot, and kill the machine some time after it began to write.
 killed() {
 	local machine until=$((300 + RANDOM % 1500))
 	# Before the machine is in the background, for what is found there to be its own.
 	boot_clean
-	boot "$1" "$2" kill &
+	boot "$1" "$2" "${3-kill}" &
 	machine=$!
 	until [[ $2 == create || -e $out/verdict ]] && (($(events) >= until)); do
 		if [[ ! -d /proc/$machine ]]; then
@@ -59,17 +59,19 @@ control=''
 # Each boot judges what the one before left.
 tap_plan $((2 * times + (${#control} ? 2 : 0)))
 tap_diag "seed $seed"
-tap_check "kernel $kernel: a machine is killed under load" killed "$module" create
+tap_check "kernel $kernel: a machine is killed under load" killed "$module" create through
 for ((i = 1; i <= times; i++)); do
+	owed=flushed begin=judge
+	((i > 1)) || owed='completed in writethrough' begin=judge-all
 	if ((i < times)); then
-		tap_check "kernel $kernel: another is killed under load" killed "$module" judge
+		tap_check "kernel $kernel: another is killed under load" killed "$module" "$begin"
 	elif [[ $control ]]; then
-		tap_check "a machine with the control is killed under load" killed "$control" judge
+		tap_check "a machine with the control is killed under load" killed "$control" "$begin"
 	else
-		boot "$module" judge stay
+		boot "$module" "$begin" stay
 	fi
 	verdict
-	tap_is "$VERDICT" "nothing lost" "kill $i: nothing that was flushed is lost"
+	tap_is "$VERDICT" "nothing lost" "kill $i: nothing that was $owed is lost"
 done
 if [[ $control ]]; then
 	# Not every moment is one at which it had told a lie; each kill is judged by the next

@@ -494,12 +494,17 @@ static void do_flush(void)
 		err(1, "fdatasync");
 }
 
-/* A suspended target has nothing staged, and what it wrote is stable; with noflush, too. */
+/*
+ * A suspended target has nothing staged, and what it wrote is stable; with noflush, too,
+ * and where another one takes its place.
+ */
 static void do_suspend(struct thread *me)
 {
 	uint32_t id;
 
 	pthread_mutex_lock(&control_lock);
+	if (random_below(&me->random, 2) && dm_load_again(control, set.target))
+		err(1, "'%s' does not take the table that it has", set.target);
 	id = flush_begin();
 	if (dm_suspend(control, set.target, random_below(&me->random, 2)))
 		err(1, "'%s' cannot be suspended", set.target);
@@ -701,7 +706,7 @@ static void show_help(void)
 	       "                    back at once (default 0)\n"
 	       "  --fua N           so many of 1000 writes have FUA (default 40)\n"
 	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
-	       "  --suspend N       ... a suspend and a resume (default 10)\n"
+	       "  --suspend N       ... a suspend and a resume, half with a new table (default 10)\n"
 	       "  --change N        ... a message that changes a key (default 0)\n"
 	       "  --fault N         ... a failure of the lower device for a while (default 0)\n"
 	       "  --lower NAME      its device-mapper name; a linear mapping of all of the log\n"
