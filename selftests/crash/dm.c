@@ -36,7 +36,7 @@ struct request {
 static int request(int control, unsigned long number, const char *device, unsigned int flags,
 		   struct request *req)
 {
-	/* Anew, as a device is named in one way only; the oldest version that these calls exist in. */
+	/* Anew, as a device is named in one way only. The version: the oldest with these calls. */
 	req->head = (struct dm_ioctl) {
 		.version = { 4 },
 		.data_size = sizeof(*req),
