@@ -9,6 +9,7 @@
 #define FULLSTRIPE_H
 
 #include <linux/bio.h>
+#include <linux/completion.h>
 #include <linux/device-mapper.h>
 #include <linux/hash.h>
 #include <linux/kobject.h>
@@ -839,6 +840,20 @@ struct counters {
 };
 
 /**
+ * struct reboot - what is written when the machine goes down.
+ * @nb: heard of by it.
+ * @work: writes all, and may have to wait for ever.
+ * @done: it has ended.
+ * @error: and how; read after @done.
+ */
+struct reboot {
+	struct notifier_block nb;
+	struct work_struct work;
+	struct completion done;
+	int error;
+};
+
+/**
  * struct fullstripe - one target.
  * @ti: its dm target.
  * @dev: the lower device.
@@ -860,7 +875,7 @@ struct counters {
  * @kobj: the sysfs folder, NULL when there is none; changes only in suspend and resume.
  * @device: in netlink's list.
  * @serial: there, 0 when it is not; changes only in suspend and resume.
- * @reboot: drains at reboot.
+ * @reboot: writes what is staged when the machine goes down.
  */
 struct fullstripe {
 	struct dm_target *ti;
@@ -882,7 +897,7 @@ struct fullstripe {
 	struct kobject *kobj;
 	struct list_head device;
 	u32 serial;
-	struct notifier_block reboot;
+	struct reboot reboot;
 };
 
 static inline struct fullstripe_io *fullstripe_io(struct bio *bio)
@@ -916,6 +931,11 @@ struct bio *fullstripe_alloc_bio(struct fullstripe *fs, blk_opf_t opf, sector_t 
 u32 fullstripe_add_page(struct bio *bio, struct page *page, u32 first, u32 end);
 u64 fullstripe_counter(const struct fullstripe *fs, enum counter which);
 void fullstripe_reset_counters(struct fullstripe *fs);
+
+/* reboot.c */
+void reboot_setup(struct reboot *reboot);
+void reboot_init(struct fullstripe *fs);
+void reboot_exit(struct fullstripe *fs);
 
 /* sysfs.c */
 int fullstripe_sysfs_add(struct fullstripe *fs);

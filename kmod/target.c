@@ -4,12 +4,10 @@
  * deals with dm core's life cycle.
  */
 #include <linux/blkdev.h>
-#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/major.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/reboot.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>
@@ -20,9 +18,6 @@
 
 /* Bios that destage can always have: it submits each before it asks for the next. */
 #define BIO_RESERVE 64
-
-/* After the last write before a reboot, as long as md itself waits then. */
-#define MD_CLEAN_MS 1000
 
 /**
  * fullstripe_remap() - point a bio of the target to the lower device.
@@ -222,34 +217,6 @@ static void init_geometry(const struct fullstripe *fs, const struct settings *s,
 		      s->value[SETTING_ALIGNMENT_OFFSET], fs->start, fs->ti->len);
 }
 
-static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
-{
-	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot);
-	bool staged;
-
-	/* From now on nothing is held: what comes later is written at once. */
-	atomic_inc(&fs->destager.drain);
-	staged = atomic_read(&fs->staging.copied);
-	/*
-	 * What lies below may be suspended as well once a suspend has written what is staged.
-	 * Until then that is waited for here.
-	 */
-	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped)))
-		return NOTIFY_DONE;
-	if (destager_sync(fs)) {
-		destager_settle(fs);
-		blkdev_issue_flush(fs->dev->bdev);
-	}
-	/*
-	 * md heard of it first, and turned clean; these writes made it dirty again. It
-	 * turns clean when it sees that they are over, but nobody waits for its thread: an
-	 * array would be resynced for nothing, and a degraded one not start by itself.
-	 */
-	if (staged)
-		msleep(MD_CLEAN_MS);
-	return NOTIFY_DONE;
-}
-
 static int open_lower(struct fullstripe *fs, struct dm_arg_set *as)
 {
 	struct dm_target *ti = fs->ti;
@@ -289,8 +256,7 @@ static void fullstripe_dtr(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
 
-	if (fs->reboot.notifier_call)
-		unregister_reboot_notifier(&fs->reboot);
+	reboot_exit(fs);
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
 	prefetch_exit(fs);
@@ -331,6 +297,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	quiet_setup(&fs->quiet);
 	prefetch_setup(&fs->prefetch);
 	discards_setup(&fs->discards);
+	reboot_setup(&fs->reboot);
 
 	r = open_lower(fs, &as);
 	if (r)
@@ -367,10 +334,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	}
 	ti->error = NULL;
-	fs->reboot.notifier_call = on_reboot;
-	/* md's own is INT_MAX; it closes the array for good a second later. */
-	fs->reboot.priority = INT_MAX - 1;
-	register_reboot_notifier(&fs->reboot);
+	reboot_init(fs);
 
 	ti->num_flush_bios = 1;
 	/* Where the lower device has it. */

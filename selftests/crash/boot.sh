@@ -74,7 +74,7 @@ complaints() {
 # ('': the one that was built). What it says is in OUT/vm/output. A machine that is killed, or
 # reboots, leaves no log of its kernel: so warnings are on the console, too.
 boot() {
-	local command=("$here/session" "$out" "$seed" "$2" "$3") limit=$((180 * ${TIME_SCALE:-1})) status=0
+	local command=("$here/session" "$out" "$seed" "$2" "$3") limit=$((${limit-180} * ${TIME_SCALE:-1})) status=0
 	[[ ! $1 ]] || command=("$here/with-module" "$1" "${command[@]}")
 	boot_clean
 	timeout -k 10 $((limit + 20)) "$top/selftests/vm/run" --kernel "$kernel" --memory 1024 --timeout "$limit" \

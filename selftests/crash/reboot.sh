@@ -16,14 +16,23 @@ usage() {
 	but one time beside a stripe that cannot be written, and the last one while the target is
 	being removed.
 	Then the same with the negative control, a target that does not hear of the reboot.
+	At last, if it is for long, a reboot while the device below takes nothing: it must not
+	hang, and say what is lost.
 
+	  --stuck            only that; it takes four minutes
 	USAGE
 	boot_usage
 }
 
+stuck=''
+if [[ ${1-} == --stuck ]]; then
+	stuck=only
+	shift
+fi
 # shellcheck source-path=SCRIPTDIR
 . "${BASH_SOURCE[0]%/*}/boot.sh"
 : "${times:=$((${#long} ? 7 : 3))}"
+: "${stuck:=$long}"
 
 # rebooted MODULE BEGIN END: boot, write and reboot, with something staged.
 rebooted() {
@@ -32,12 +41,30 @@ rebooted() {
 	(($(<"$out/staged") > 1 << 20))
 }
 
+# says_lost: how many bytes the target says are lost, as the machine of the last boot went down.
+says_lost() {
+	sed -n 's/.*the machine goes down.*: \([0-9]*\) bytes in [0-9]* stripes are lost.*/\1/p' "$out/vm/console"
+}
+
+# stuck_below: a machine reboots though nothing of what is staged can be written any more.
+stuck_below() {
+	local limit=400
+	tap_check "kernel $kernel: a machine reboots while the device below takes nothing" rebooted "$module" create stuck
+	tap_is "$(says_lost)" "$(<"$out/staged")" "and all that was staged is said to be lost"
+}
+
+if [[ $stuck == only ]]; then
+	tap_plan 2
+	stuck_below
+	boot_done
+	exit
+fi
 control=''
 [[ $module ]] || control=$("$here/mutant" reboot-ignored "$kver") ||
 	die "the negative control cannot be built"
 
 # Each boot judges what the one before left.
-tap_plan $((2 + 2 * times + (${#control} ? 1 : 0)))
+tap_plan $((2 + 2 * times + (times > 2) + (${#control} ? 1 : 0) + (${#stuck} ? 2 : 0)))
 tap_diag "seed $seed"
 tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create reboot
 for ((i = 1; i <= times; i++)); do
@@ -47,6 +74,8 @@ for ((i = 1; i <= times; i++)); do
 	elif ((i < times - 1)); then
 		tap_check "kernel $kernel: another reboots beside a stripe that cannot be written" \
 			rebooted "$module" judge-all faulty
+		# Of the one who was told, too.
+		tap_is "$(says_lost)" 8192 "and what is lost is said"
 	elif ((i < times)); then
 		tap_check "kernel $kernel: another reboots while the target is being removed" rebooted "$module" judge-all remove
 	elif [[ $control ]]; then
@@ -64,4 +93,5 @@ if [[ $control ]]; then
 	verdict
 	tap_is "$VERDICT" LOST "a target that does not hear of the reboot is found"
 fi
+[[ ! $stuck ]] || stuck_below
 boot_done
