@@ -12,8 +12,8 @@ def at_most(goal): {goal: "<= \(goal)", reached: (.median <= goal)} + .;
 # What must not be seen a single time.
 def at_most_always(goal): {goal: "<= \(goal)", reached: (.max <= goal)} + .;
 
-# As which one of a table a goal counts. The cases of W2 are many and all alike.
-def named: [.row, if .row == "W2" then "all" else .case // "" end, .what];
+# As which one of a table a goal counts. The cases of W2 are many and all alike, but for those with less memory.
+def named: [.row, if .row != "W2" then .case // "" elif .case | endswith("default") then "64 writers, default" else "all" end, .what];
 
 def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) | tostring end;
 def short: if . == null then "-" elif fabs >= 100 then digits(0) elif fabs >= 10 then digits(1) else digits(2) end;

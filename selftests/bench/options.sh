@@ -87,9 +87,14 @@ measure_runs() {
 	[[ -s $base.runs ]]
 }
 
+# its_commit: the last one that changed the module which is measured; nothing where that is not known.
+its_commit() {
+	[[ $module ]] || git -C "$top" log -1 --format=%h -- kmod 2>/dev/null || :
+}
+
 # write_report SCRIPT [OPTION...]: $base.json of $base.runs, by a script of jq.
 write_report() {
-	jq -L "$here" -s --arg kernel "${kernel##*/}" --arg date "$(date -u +%F)" "${@:2}" -f "$here/$1" \
-		"$base.runs" >"$base.json"
+	jq -L "$here" -s --arg kernel "${kernel##*/}" --arg date "$(date -u +%F)" "${@:2}" -f "$here/$1" "$base.runs" |
+		jq --arg commit "$(its_commit)" '. + {commit: $commit}' >"$base.json"
 	echo
 }

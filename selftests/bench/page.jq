@@ -6,7 +6,7 @@
 include "figures";
 
 def peers_order: ["raw", "tuned", "journal", "bcache", "writecache"];
-def row_label: .[0] | if IN(.row; "W1") then "\(.row) \(.case)" else .row end;
+def row_label: .[0] | if IN(.row; "W1", "W6") then "\(.row) \(.case)" else .row end;
 def is_loss: .median < 1 or .reached == false;
 
 # A row of ratios (the peers' goals) for each work, and a column for each peer.
@@ -15,7 +15,7 @@ def beside(ratios):
 	| (["", "work"] + $peers),
 	(ratios | group_by([.row, .case])[] | . as $work
 		| [.[0].row, .[0].case] + [$peers[] as $peer | first(($work[] | select(.peer == $peer)
-			| "\(.median | short) (\(.ios.median | short))"), "-")]);
+			| "\(.median | short)\(spread | if . == "" then . else " \(.)" end) (\(.ios.median | short); \(.kib.median | short))"), "-")]);
 
 # In its default mode, and in writethrough.
 def losses:
@@ -27,21 +27,26 @@ def losses:
 def classes: ["", "version", "a write that was not flushed is", "one that was lies on"],
 	(map(.peers[] | [.peer, .version, .class, .flushed // ""]) | unique[]);
 
+# Where each work is on the axis.
+def plot_labels: [.goals | group_by([.row, .case])[] | row_label] | to_entries[] | ["\"\(.value)\" \(.key)"];
+
 def plot_peer(peer): [.goals | group_by([.row, .case])[]] | to_entries[]
-	| [.key, (.value | row_label), (.value[] | select(.peer == peer) | .median)] | select(.[2]);
+	| [.key, (.value[] | select(.peer == peer) | .median, .min, .max)] | select(.[1]);
 
 def points:
-	["", "at", "does, 1/s", "work", "speed to md", "range", "fewer member I/Os", "CPU s/GB, md", "target", "fio alone"],
+	["", "at", "does, 1/s", "work", "speed to md", "range", "fewer member I/Os", "bytes", "CPU s/GB, target", "md", "fio alone"],
 	(.points[] | select(.what != "ram")
-		| [.what, .at, .member_iops, .row, (.speed.median | short), (.speed | spread), (.ios.median | short),
-			(.raw.cpu_s_per_gb | short), (.target.cpu_s_per_gb | short), (.disk.cpu_s_per_gb | short)]);
+		| [.what, .at, .member_iops, .row, (.speed.median | short), (.speed | spread), (.ios.median | short), (.kib.median | short),
+			(.target.cpu_s_per_gb | short)]
+			# Starting fio weighs more on who is given less to do: only clients have as much each.
+			+ if .what == "clients" then [.raw.cpu_s_per_gb, .disk.cpu_s_per_gb | short] else ["", ""] end);
 
 def ends: ["", "work", "slower at"],
 	(.ends[] | [if .what == "ram" then "members without delay" else .what end, .row,
 		if .what == "ram" and .slower_at != [] then "yes" elif .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
 
-def growth: ["more", "from", "to", "CPU for a GB, times", "goal", "reached"],
-	(.growth[] | [.what, .from, .to, (.median | short), .goal, if .reached then "yes" else "**no**" end]);
+def growth: ["more", "work", "from", "to", "CPU for a GB, times", "goal", "reached"],
+	(.growth[] | [.what, .row, .from, .to, (.median | short) + if spread == "" then "" else " (\(spread))" end, .goal, if .reached then "yes" else "**no**" end]);
 
 def ram:
 	["work", "CPU s/GB, md", "target", "target to md", "speed to md", "fewer member I/Os"],
@@ -67,6 +72,7 @@ elif $table == "plot ram" then plot_ram
 elif $table == "goals" then beside(.goals)
 elif $table == "durable" then beside(.durable)
 elif $table == "figures" then figures_table
+elif $table == "plot labels" then plot_labels
 elif $words[1] == "peer" then plot_peer($words[2])
 else plot_sweep($words[1]; $words[2:] | join(" ")) end)
-| if $format == "csv" then @csv else @tsv end
+| if $format == "csv" then @csv elif $table == "plot labels" then .[0] else @tsv end

@@ -11,6 +11,6 @@ include "figures";
 ["swept", "work", "slower at"],
 (.ends[] | [.what, .row, (.slower_at | join(", "))]),
 [""],
-["more of", "from", "to", "costs for a GB", "goal", "reached"],
-(.growth[] | [.what, .from, .to, (.median | short), .goal, if .reached then "yes" else "NO" end])
+["more of", "work", "from", "to", "costs for a GB", "goal", "reached"],
+(.growth[] | [.what, .row, .from, .to, (.median | short), .goal, if .reached then "yes" else "NO" end])
 | @tsv

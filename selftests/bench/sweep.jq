@@ -18,7 +18,7 @@ def mib_s: speed * 1000 / 1048576;
 		| (if $here != [] then $here else
 			$all | map(select(.row == $row and .device == "raw" and (.case | startswith($what + " ")))) end) as $raw
 		| {what: $what, row: $row, at: ($at | tonumber), member_iops: (map(.member_iops) | median),
-			speed: ratios(speed; $target; $raw), ios: ratios(ios_each; $raw; $target),
+			speed: ratios(speed; $target; $raw), ios: ratios(ios_each; $raw; $target), kib: ratios(kib_each; $raw; $target),
 			cpu: ratios(cpu; $target; $raw),
 			raw: {mib_s: ($raw | map(mib_s) | median), cpu_s_per_gb: ($raw | map(cpu) | median)},
 			target: {mib_s: ($target | map(mib_s) | median), cpu_s_per_gb: ($target | map(cpu) | median)}}
@@ -27,8 +27,11 @@ def mib_s: speed * 1000 / 1048576;
 	| sort_by(.what, .row, .at)
 }
 | .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]
-# What the most of it costs the target for a GB, times what the least costs; of clients without what fio takes alone
-# for as many. More members, and larger chunks, make larger stripes, which are other work.
-| .growth = [("clients", "staging") as $what | .points | map(select(.what == $what)) | select(length > 1)
-	| map(.target.cpu_s_per_gb - (.disk.cpu_s_per_gb // 0)) as $costs
-	| {what: $what, from: .[0].at, to: .[-1].at} + ([$costs[-1] / $costs[0]] | range_of | at_most(1.1))]
+# What the most of it costs the target for a GB, times what the least costs, of one run; of clients without what fio
+# takes alone for as many.
+| .growth = [.points | group_by([.what, .row])[] | select(length > 1 and IN(.[0].what; "clients", "staging", "chunk", "members"))
+	| .[0] as $least | .[-1] as $most | $least | {what, row}
+	| {what, row, from: $least.at, to: $most.at} + ([$least, $most]
+		| map(. as $point | ["target", "disk"] | map(. as $device | $all | select_of($point.row; "\($point.what) \($point.at)"; $device) | map(cpu)))
+		| map(.[1] as $fio | .[0] | to_entries | map(.value - ($fio[.key] // 0)))
+		| transpose | map(.[1] / .[0]) | range_of | at_most(1.1))]

@@ -46,7 +46,7 @@ switch_events() {
 	((!failed))
 }
 
-tap_plan 25
+tap_plan 27
 
 for preset in R5 R8 R6; do
 	tap_check "$preset of spindles can be made" rig_preset "$preset" spindle
@@ -87,6 +87,9 @@ tap_check "a disk besides the members can be made" rig_disk 16 ram
 dd if=/dev/zero of="$RIG_DISK" bs=4k count=4 oflag=direct status=none
 rig_count_end
 tap_is "$(<"/sys/block/${RIG_DISK#/dev/}/size") $RIG_WRITES" "32768 0" "it has its size, and does not count as one of them"
+tap_check "a fast one can be made" rig_disk 16 fast
+dd if=/dev/zero of="$RIG_DISK" bs=4k count=4 oflag=direct status=none
+tap_is "$(awk '{ print $5 }' "/sys/block/${RIG_DISK#/dev/}/stat")" 4 "it counts what it writes"
 tap_check "members are refused while there are disks" eval "! rig_members 1 64 ram"
 
 tap_check "members with a cache can be made" eval "rig_teardown && rig_members 5 64 ram 4096 8 && rig_array 5 64"
