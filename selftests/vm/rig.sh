@@ -38,15 +38,16 @@ rig_set() {
 }
 
 # rig_disk SIZE_MIB spindle|ram|fast [BLOCKSIZE [CACHE_MIB]]: a disk in memory. A spindle does about
-# 200 I/Os a second, one at a time, whatever their size, or takes RIG_NSEC for each, and no more than RIG_MBPS if that is set; ram has no
-# delay, but on 6.1 a request waits 150 us for a worker there, as memory may sleep; fast is as fast
-# as the kernel can be (20 us, emulated): no queue there, and a linear target for its counters. With CACHE_MIB it has a volatile write cache, and sees flushes. Sets RIG_DISK, the node.
+# 200 I/Os a second, one at a time, whatever their size, or takes RIG_NSEC for each; ram has no
+# delay, but on 6.1 a request waits 150 us for a worker there, as memory may sleep; fast has no
+# queue, and a linear target for its counters: 20 us, emulated. With CACHE_MIB it has a volatile
+# write cache, and sees flushes. Sets RIG_DISK, the node.
 rig_disk() {
 	local size=$1 kind=$2 blocksize=${3-512} cache=${4-0} dir i=0 pair pairs
 
 	# The default limit of 124 KiB a request makes md cut its writes up.
 	pairs="size=$size blocksize=$blocksize cache_size=$cache memory_backed=1 discard=1
-		queue_mode=2 submit_queues=1 max_sectors=2560 mbps=${RIG_MBPS-0}"
+		queue_mode=2 submit_queues=1 max_sectors=2560"
 	case $kind in
 	spindle) pairs+=" irqmode=2 completion_nsec=${RIG_NSEC-5000000} hw_queue_depth=1" ;;
 	ram)	pairs+=" irqmode=0" ;;
