@@ -20,7 +20,7 @@ usage() {
 	  --kernel 6.1|6.12|debug
 	                     kernel of the test machine (default 6.12; CRASH_KERNEL says the same)
 	  --long             many more power cuts (LONG says the same)
-	  --rounds N         at least how many power cuts a case (default 4, long 40)
+	  --rounds N         at least how many power cuts a case (default 3, long 40)
 	  --seed N           the seed (default 1; CRASH_SEED says the same)
 	  --module DIR       take dm-fullstripe.ko from there, a folder under build/
 	  --keep             keep journals and verdicts when all is well

@@ -7,7 +7,7 @@
 # Of its own, as no lockdown is ever taken back:
 # machine: --memory 2048
 # timeout: 600
-# once: 6.12 dm-stats are the same in both
+# once: 6.1 dm-stats are the same in both
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl

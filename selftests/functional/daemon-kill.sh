@@ -7,7 +7,7 @@
 # 20 times; 200 times with LONG=1; KILLS=N in the environment: N times.
 # long timeout: 1500
 # timeout: 900
-# once: 6.12 what is journalled is so on any kernel
+# once: 6.1 what is journalled is so on any kernel
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # fullstriped as a service of a real systemd, in its hardened unit: it gives advice, applies
 # when it may, is reloaded, killed, given a wrong configuration, and stopped.
-# once: 6.12 systemd is the same on both
+# once: 6.1 systemd is the same on both
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
