@@ -840,17 +840,17 @@ struct counters {
 };
 
 /**
- * struct reboot - what is written when the machine goes down.
- * @nb: heard of by it.
- * @work: writes all, and may have to wait for ever.
- * @done: it has ended.
- * @error: and how; read after @done.
+ * struct fullstripe_reboot - what is written when the machine goes down.
+ * @nb: heard of by it; all else is its own, and of who has unregistered it.
+ * @flush: its flush: not on the stack, as it may never be answered.
+ * @done: it was.
+ * @under_way: it was submitted, and nobody has seen that it was.
  */
-struct reboot {
+struct fullstripe_reboot {
 	struct notifier_block nb;
-	struct work_struct work;
+	struct bio flush;
 	struct completion done;
-	int error;
+	bool under_way;
 };
 
 /**
@@ -897,7 +897,7 @@ struct fullstripe {
 	struct kobject *kobj;
 	struct list_head device;
 	u32 serial;
-	struct reboot reboot;
+	struct fullstripe_reboot reboot;
 };
 
 static inline struct fullstripe_io *fullstripe_io(struct bio *bio)
@@ -933,9 +933,8 @@ u64 fullstripe_counter(const struct fullstripe *fs, enum counter which);
 void fullstripe_reset_counters(struct fullstripe *fs);
 
 /* reboot.c */
-void reboot_setup(struct reboot *reboot);
-void reboot_init(struct fullstripe *fs);
-void reboot_exit(struct fullstripe *fs);
+void fullstripe_reboot_init(struct fullstripe *fs);
+void fullstripe_reboot_exit(struct fullstripe *fs);
 
 /* sysfs.c */
 int fullstripe_sysfs_add(struct fullstripe *fs);

@@ -12,40 +12,83 @@
 #define MD_CLEAN_MS	1000
 
 /*
- * Nothing is waited for any more when so long none of it was written: what lies below is
+ * Nothing is waited for any more when none of it was written in so many steps: what lies below is
  * suspended, or has no path, and whoever could change that is gone. A SCSI disk has given up by
- * then (30 s, and five more tries).
+ * then: six times 30 s for a write, or 60 s for a flush. A step is too short for a hung task.
  */
-#define PATIENCE_MS	180000
+#define STEP_MS		60000
+#define STEPS		7
 
-static void write_all(struct work_struct *work)
+static void flush_end_io(struct bio *bio)
 {
-	struct reboot *reboot = container_of(work, struct reboot, work);
-	struct fullstripe *fs = container_of(reboot, struct fullstripe, reboot);
-
-	reboot->error = destager_sync(fs);
-	if (reboot->error) {
-		destager_settle(fs);
-		blkdev_issue_flush(fs->dev->bdev);
-	}
-	complete(&reboot->done);
+	complete(bio->bi_private);
 }
 
-/* Return: 0, or a negative errno if not all could be written. */
-static int write_all_or_give_up(struct fullstripe *fs)
+static struct bio *new_flush(struct fullstripe *fs)
 {
-	struct reboot *reboot = &fs->reboot;
-	unsigned long patience = msecs_to_jiffies(PATIENCE_MS);
-	u64 before;
+	struct fullstripe_reboot *reboot = &fs->reboot;
 
+	bio_init(&reboot->flush, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
+	reboot->flush.bi_private = &reboot->done;
+	reboot->flush.bi_end_io = flush_end_io;
 	reinit_completion(&reboot->done);
-	queue_work(fs->destager.wq, &reboot->work);
-	do {
+	reboot->under_way = true;
+	return &reboot->flush;
+}
+
+/* Return: 0 or a negative errno as the flush has it; under_way if it is not answered. */
+static int wait_for_flush(struct fullstripe *fs)
+{
+	struct fullstripe_reboot *reboot = &fs->reboot;
+	unsigned int in_vain = 0;
+	u64 before;
+	int r;
+
+	while (in_vain < STEPS) {
 		before = fullstripe_counter(fs, COUNT_DESTAGED_BYTES);
-		if (wait_for_completion_timeout(&reboot->done, patience))
-			return reboot->error;
-	} while (fullstripe_counter(fs, COUNT_DESTAGED_BYTES) != before);
+		if (wait_for_completion_io_timeout(&reboot->done, msecs_to_jiffies(STEP_MS))) {
+			r = blk_status_to_errno(reboot->flush.bi_status);
+			bio_uninit(&reboot->flush);
+			reboot->under_way = false;
+			return r;
+		}
+		if (fullstripe_counter(fs, COUNT_DESTAGED_BYTES) == before)
+			++in_vain;
+		else
+			in_vain = 0;
+	}
 	return -ETIMEDOUT;
+}
+
+/* Return: 0, or a negative errno if not all could be written and flushed. */
+static int write_all(struct fullstripe *fs)
+{
+	int r, flushed;
+
+	destager_flush(fs, new_flush(fs));
+	r = wait_for_flush(fs);
+	if (!r || fs->reboot.under_way)
+		return r;
+	/* Beside what cannot be written all else can, and that may be after all. */
+	destager_settle(fs);
+	submit_bio(new_flush(fs));
+	flushed = wait_for_flush(fs);
+	if (flushed)
+		return flushed;
+	return staging_is_empty(fs) ? 0 : r;
+}
+
+static void tell_loss(struct fullstripe *fs, int error)
+{
+	int stripes = atomic_read(&fs->staging.copied);
+
+	if (stripes)
+		DMCRIT("%s: the machine goes down, and %llu bytes in %d stripes could not be written and are lost (error %d)",
+		       dm_table_device_name(fs->ti->table), staging_staged_bytes(fs), stripes,
+		       error);
+	else
+		DMCRIT("%s: the machine goes down, and what was written last could not be flushed (error %d)",
+		       dm_table_device_name(fs->ti->table), error);
 }
 
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
@@ -61,13 +104,15 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 	 * What lies below may be suspended as well once a suspend has written what is staged.
 	 * Until then that is waited for here.
 	 */
-	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped)))
+	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped))) {
+		/* The suspend could not write it. */
+		if (staged)
+			tell_loss(fs, -EIO);
 		return NOTIFY_DONE;
-	r = write_all_or_give_up(fs);
+	}
+	r = write_all(fs);
 	if (r)
-		DMCRIT("%s: the machine goes down, and not all is written and flushed (error %d): %llu bytes in %d stripes are lost",
-		       dm_table_device_name(fs->ti->table), r, staging_staged_bytes(fs),
-		       atomic_read(&fs->staging.copied));
+		tell_loss(fs, r);
 	/*
 	 * md heard of it first, and turned clean; these writes made it dirty again. It
 	 * turns clean when it sees that they are over, but nobody waits for its thread: an
@@ -79,23 +124,14 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 }
 
 /**
- * reboot_setup() - prepare the fields that reboot_exit() looks at.
- * @reboot: all zero.
- */
-void reboot_setup(struct reboot *reboot)
-{
-	INIT_WORK(&reboot->work, write_all);
-	init_completion(&reboot->done);
-}
-
-/**
- * reboot_init() - hear of reboots from now on.
+ * fullstripe_reboot_init() - hear of reboots from now on.
  * @fs: the target, all else of it ready.
  *
  * Context: may sleep.
  */
-void reboot_init(struct fullstripe *fs)
+void fullstripe_reboot_init(struct fullstripe *fs)
 {
+	init_completion(&fs->reboot.done);
 	fs->reboot.nb.notifier_call = on_reboot;
 	/* md's own is INT_MAX; it closes the array for good a second later. */
 	fs->reboot.nb.priority = INT_MAX - 1;
@@ -103,15 +139,16 @@ void reboot_init(struct fullstripe *fs)
 }
 
 /**
- * reboot_exit() - hear of none any more.
- * @fs: the target; reboot_init() need not have been called.
+ * fullstripe_reboot_exit() - hear of none any more.
+ * @fs: the target; fullstripe_reboot_init() need not have been called.
  *
- * Context: may sleep; waits for a reboot that still writes.
+ * Context: may sleep; waits for a reboot that still writes, or gave up.
  */
-void reboot_exit(struct fullstripe *fs)
+void fullstripe_reboot_exit(struct fullstripe *fs)
 {
 	if (!fs->reboot.nb.notifier_call)
 		return;
 	unregister_reboot_notifier(&fs->reboot.nb);
-	flush_work(&fs->reboot.work);
+	if (fs->reboot.under_way)
+		wait_for_completion_io(&fs->reboot.done);
 }

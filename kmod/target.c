@@ -256,7 +256,7 @@ static void fullstripe_dtr(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
 
-	reboot_exit(fs);
+	fullstripe_reboot_exit(fs);
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
 	prefetch_exit(fs);
@@ -297,7 +297,6 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	quiet_setup(&fs->quiet);
 	prefetch_setup(&fs->prefetch);
 	discards_setup(&fs->discards);
-	reboot_setup(&fs->reboot);
 
 	r = open_lower(fs, &as);
 	if (r)
@@ -334,7 +333,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	}
 	ti->error = NULL;
-	reboot_init(fs);
+	fullstripe_reboot_init(fs);
 
 	ti->num_flush_bios = 1;
 	/* Where the lower device has it. */

@@ -87,9 +87,12 @@ measure_runs() {
 	[[ -s $base.runs ]]
 }
 
-# its_commit: the last one that changed the module which is measured; nothing where that is not known.
+# its_commit: the last one that changed the module which is measured, with a + where that was changed
+# since; nothing where it is not known.
 its_commit() {
-	[[ $module ]] || git -C "$top" log -1 --format=%h -- kmod 2>/dev/null || :
+	[[ ! $module ]] || return 0
+	git -C "$top" log -1 --format=%h -- kmod 2>/dev/null | tr -d '\n'
+	git -C "$top" diff --quiet HEAD -- kmod 2>/dev/null || echo +
 }
 
 # write_report SCRIPT [OPTION...]: $base.json of $base.runs, by a script of jq.

@@ -27,11 +27,11 @@ def mib_s: speed * 1000 / 1048576;
 	| sort_by(.what, .row, .at)
 }
 | .ends = [.points | group_by([.what, .row])[] | {what: .[0].what, row: .[0].row, slower_at: map(select(.speed.median < 1) | .at)}]
-# What the most of it costs the target for a GB, times what the least costs, of one run; of clients without what fio
-# takes alone for as many.
-| .growth = [.points | group_by([.what, .row])[] | select(length > 1 and IN(.[0].what; "clients", "staging", "chunk", "members"))
+# What the most of it costs the target for a GB, times what the least costs, of one run. That is a goal for clients, without
+# what fio takes alone for as many: more members, and larger chunks, make larger stripes, which are other work.
+| .growth = [.points | group_by([.what, .row])[] | select(length > 1 and IN(.[0].what; "clients", "chunk", "members"))
 	| .[0] as $least | .[-1] as $most | $least | {what, row}
 	| {what, row, from: $least.at, to: $most.at} + ([$least, $most]
 		| map(. as $point | ["target", "disk"] | map(. as $device | $all | select_of($point.row; "\($point.what) \($point.at)"; $device) | map(cpu)))
 		| map(.[1] as $fio | .[0] | to_entries | map(.value - ($fio[.key] // 0)))
-		| transpose | map(.[1] / .[0]) | range_of | at_most(1.1))]
+		| transpose | map(.[1] / .[0]) | range_of | if $least.what == "clients" then at_most(1.1) else . end)]

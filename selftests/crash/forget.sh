@@ -57,7 +57,7 @@ while (($#)); do
 	esac
 	shift
 done
-: "${rounds:=$((${#long} ? 40 : 4))}"
+: "${rounds:=$((${#long} ? 40 : 3))}"
 [[ $seed =~ ^[0-9]+$ && $rounds =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of rounds are numbers"
 ((${#cases[@]})) || cases=(all subset torn ext4 xfs ext4-through ${long:+through eight xfs-through xfs-dropped ext4-swallowed xfs-swallowed} ext4-dropped dropped swallowed)
 find_kernel "$kernel"

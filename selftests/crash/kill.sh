@@ -39,10 +39,11 @@ killed() {
 	# Before the machine is in the background, for what is found there to be its own.
 	boot_clean
 	# An emulator that is killed has not failed.
-	VM_FAILED='' boot "$1" "$2" "${3-kill}" &
+	VM_FAILED=$out/failed boot "$1" "$2" "${3-kill}" &
 	machine=$!
 	until [[ $2 == create || -e $out/verdict ]] && (($(events) >= until)); do
 		if [[ ! -d /proc/$machine ]]; then
+			[[ ! -e $out/failed || ! ${VM_FAILED-} ]] || touch "$VM_FAILED"
 			tail -n 20 "$out/vm/output"
 			return 1
 		fi

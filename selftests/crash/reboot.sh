@@ -16,10 +16,10 @@ usage() {
 	but one time beside a stripe that cannot be written, and the last one while the target is
 	being removed.
 	Then the same with the negative control, a target that does not hear of the reboot.
-	At last, if it is for long, a reboot while the device below takes nothing: it must not
-	hang, and say what is lost.
+	At last, if it is for long, reboots that cannot write all: of a suspended target, and while
+	the device below takes nothing. They must not hang, and say what is lost.
 
-	  --stuck            only that; it takes four minutes
+	  --stuck            only these; it takes eight minutes
 	USAGE
 	boot_usage
 }
@@ -38,24 +38,30 @@ fi
 rebooted() {
 	boot "$1" "$2" "$3"
 	cat "$out/vm/output" "$out/staged"
-	(($(<"$out/staged") > 1 << 20))
+	grep 'reboot: Restarting system' "$out/vm/console" && (($(<"$out/staged") > 1 << 20))
 }
 
 # says_lost: how many bytes the target says are lost, as the machine of the last boot went down.
 says_lost() {
-	sed -n 's/.*the machine goes down.*: \([0-9]*\) bytes in [0-9]* stripes are lost.*/\1/p' "$out/vm/console"
+	sed -n 's/.*the machine goes down, and \([0-9]*\) bytes in [0-9]* stripes .* are lost.*/\1/p' "$out/vm/console"
 }
 
-# stuck_below: a machine reboots though nothing of what is staged can be written any more.
-stuck_below() {
-	local limit=400
-	tap_check "kernel $kernel: a machine reboots while the device below takes nothing" rebooted "$module" create stuck
+# not_all_written: reboots where something, or nothing, of what is staged can be written.
+not_all_written() {
+	local limit=600
+	tap_check "kernel $kernel: a machine reboots with a suspended target that could not write all" \
+		rebooted "$module" create suspended
+	# Of the one who was told, too.
+	tap_is "$(says_lost)" 8192 "and what is lost is said"
+	tap_check "kernel $kernel: another reboots while the device below takes nothing" rebooted "$module" judge-all stuck
+	verdict
+	tap_is "$VERDICT" "nothing lost" "nothing is lost that the suspend could write"
 	tap_is "$(says_lost)" "$(<"$out/staged")" "and all that was staged is said to be lost"
 }
 
 if [[ $stuck == only ]]; then
-	tap_plan 2
-	stuck_below
+	tap_plan 5
+	not_all_written
 	boot_done
 	exit
 fi
@@ -64,7 +70,7 @@ control=''
 	die "the negative control cannot be built"
 
 # Each boot judges what the one before left.
-tap_plan $((2 + 2 * times + (times > 2) + (${#control} ? 1 : 0) + (${#stuck} ? 2 : 0)))
+tap_plan $((2 + 2 * times + (times > 2) + (${#control} ? 1 : 0) + (${#stuck} ? 5 : 0)))
 tap_diag "seed $seed"
 tap_check "kernel $kernel: a machine reboots with data staged" rebooted "$module" create reboot
 for ((i = 1; i <= times; i++)); do
@@ -93,5 +99,5 @@ if [[ $control ]]; then
 	verdict
 	tap_is "$VERDICT" LOST "a target that does not hear of the reboot is found"
 fi
-[[ ! $stuck ]] || stuck_below
+[[ ! $stuck ]] || not_all_written
 boot_done
