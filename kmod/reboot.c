@@ -83,11 +83,11 @@ static void tell_loss(struct fullstripe *fs, int error)
 	int stripes = atomic_read(&fs->staging.copied);
 
 	if (stripes)
-		DMCRIT("%s: the machine goes down, and %llu bytes in %d stripes could not be written and are lost (error %d)",
+		DMCRIT("%s: the machine goes down, %llu bytes in %d stripes are lost (error %d)",
 		       dm_table_device_name(fs->ti->table), staging_staged_bytes(fs), stripes,
 		       error);
 	else
-		DMCRIT("%s: the machine goes down, and what was written last could not be flushed (error %d)",
+		DMCRIT("%s: the machine goes down, the last flush failed (error %d)",
 		       dm_table_device_name(fs->ti->table), error);
 }
 

@@ -43,7 +43,7 @@ rebooted() {
 
 # says_lost: how many bytes the target says are lost, as the machine of the last boot went down.
 says_lost() {
-	sed -n 's/.*the machine goes down, and \([0-9]*\) bytes in [0-9]* stripes .* are lost.*/\1/p' "$out/vm/console"
+	sed -n 's/.*the machine goes down, \([0-9]*\) bytes in [0-9]* stripes are lost.*/\1/p' "$out/vm/console"
 }
 
 # not_all_written: reboots where something, or nothing, of what is staged can be written.
