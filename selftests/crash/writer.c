@@ -52,6 +52,7 @@ static struct {
 	unsigned int fua;	/* of 1000 operations */
 	unsigned int flush;
 	unsigned int suspend;
+	unsigned int reload;	/* of 1000 suspends */
 	unsigned int read;
 	unsigned int change;
 	unsigned int fault;
@@ -60,7 +61,7 @@ static struct {
 	uint64_t lower_sectors;
 } set = {
 	.seed = 1, .operations = 1000, .threads = 8,
-	.fua = 40, .flush = 25, .suspend = 10, .read = 100,
+	.fua = 40, .flush = 25, .suspend = 10, .reload = 500, .read = 100,
 };
 
 struct thread {
@@ -503,7 +504,7 @@ static void do_suspend(struct thread *me)
 	uint32_t id;
 
 	pthread_mutex_lock(&control_lock);
-	if (random_below(&me->random, 2) && dm_load_again(control, set.target))
+	if (random_below(&me->random, 1000) < set.reload && dm_load_again(control, set.target))
 		err(1, "'%s' does not take the table that it has", set.target);
 	id = flush_begin();
 	if (dm_suspend(control, set.target, random_below(&me->random, 2)))
@@ -706,7 +707,8 @@ static void show_help(void)
 	       "                    back at once (default 0)\n"
 	       "  --fua N           so many of 1000 writes have FUA (default 40)\n"
 	       "  --flush N         so many of 1000 operations are flushes (default 25)\n"
-	       "  --suspend N       ... a suspend and a resume, half with a new table (default 10)\n"
+	       "  --suspend N       ... a suspend and a resume (default 10)\n"
+	       "  --reload N        of 1000 of these, with a table that is loaded anew (default 500)\n"
 	       "  --change N        ... a message that changes a key (default 0)\n"
 	       "  --fault N         ... a failure of the lower device for a while (default 0)\n"
 	       "  --lower NAME      its device-mapper name; a linear mapping of all of the log\n"
@@ -749,6 +751,7 @@ static void parse(int argc, char **argv)
 		{ "fua", required_argument, NULL, 'u' },
 		{ "flush", required_argument, NULL, 'f' },
 		{ "suspend", required_argument, NULL, 'p' },
+		{ "reload", required_argument, NULL, 'R' },
 		{ "change", required_argument, NULL, 'c' },
 		{ "read", required_argument, NULL, 'r' },
 		{ "fault", required_argument, NULL, 'e' },
@@ -816,6 +819,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'p':
 			set.suspend = parse_number(name, optarg, 1000);
+			break;
+		case 'R':
+			set.reload = parse_number(name, optarg, 1000);
 			break;
 		case 'c':
 			set.change = parse_number(name, optarg, 1000);
