@@ -1168,6 +1168,21 @@ static void sync_end_io(struct bio *bio)
 	complete(bio->bi_private);
 }
 
+/**
+ * destager_init_flush() - make a flush of the target's own.
+ * @fs: the target.
+ * @bio: the flush, for destager_flush() or the lower device; bio_uninit() comes last.
+ * @done: completed when it is answered.
+ *
+ * Context: any.
+ */
+void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done)
+{
+	bio_init(bio, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
+	bio->bi_private = done;
+	bio->bi_end_io = sync_end_io;
+}
+
 /* A flush of the target's own. Return: 0 or a negative errno, as a flush has it. */
 static int flush_and_wait(struct fullstripe *fs)
 {
@@ -1176,9 +1191,7 @@ static int flush_and_wait(struct fullstripe *fs)
 	struct bio bio;
 	int r;
 
-	bio_init(&bio, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
-	bio.bi_private = &done;
-	bio.bi_end_io = sync_end_io;
+	destager_init_flush(fs, &bio, &done);
 	destager_flush(fs, &bio);
 	wait_for_completion_io(&done);
 	/* That it failed is nothing that dm core could forget. */

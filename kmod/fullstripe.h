@@ -949,6 +949,7 @@ bool destager_gathers(const struct fullstripe *fs);
 void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
+void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done);
 void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status);
 bool destager_refuses_fua(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);

@@ -19,18 +19,11 @@
 #define STEP_MS		60000
 #define STEPS		7
 
-static void flush_end_io(struct bio *bio)
-{
-	complete(bio->bi_private);
-}
-
 static struct bio *new_flush(struct fullstripe *fs)
 {
 	struct fullstripe_reboot *reboot = &fs->reboot;
 
-	bio_init(&reboot->flush, fs->dev->bdev, NULL, 0, REQ_OP_WRITE | REQ_PREFLUSH);
-	reboot->flush.bi_private = &reboot->done;
-	reboot->flush.bi_end_io = flush_end_io;
+	destager_init_flush(fs, &reboot->flush, &reboot->done);
 	reinit_completion(&reboot->done);
 	reboot->under_way = true;
 	return &reboot->flush;
