@@ -19,6 +19,9 @@ def digits(n): if . == null then "-" else . * pow(10; n) | round / pow(10; n) | 
 def short: if . == null then "-" elif fabs >= 100 then digits(0) elif fabs >= 10 then digits(1) else digits(2) end;
 # Of one run there is none.
 def spread: if .min == .max then "" else "\(.min | short) to \(.max | short)" end;
+def in_brackets: if . == "" then "" else " (\(.))" end;
+# What has no goal was neither reached nor not.
+def reached(no): if .reached == null then "-" elif .reached then "yes" else no end;
 
 # A line for each of .figures: medians. Of FS and T1, latencies are those of fsync. Where there were drains, how
 # long they took, and how much was left for them; and what the fast device was given to write.

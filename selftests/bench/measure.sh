@@ -117,6 +117,13 @@ job() {
 		--thread --group_reporting "${@:4}"
 }
 
+# write_once DEV MIB: the first of it. What was never written takes memory first, which would be time of the first to
+# write it.
+write_once() {
+	local dev=$1
+	job 1M 4 "$2M" || fail "cannot write $1"
+}
+
 # readers BS DEPTH BYTES [OPTION]...: one fio job that reads $dev, or what OPTION says.
 readers() {
 	local engine=psync

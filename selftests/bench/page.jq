@@ -46,7 +46,7 @@ def ends: ["", "work", "slower at"],
 		if .what == "ram" and .slower_at != [] then "yes" elif .slower_at == [] then "none of them" else .slower_at | join(", ") end]);
 
 def growth: ["more", "work", "from", "to", "CPU for a GB, times", "goal", "reached"],
-	(.growth[] | [.what, .row, .from, .to, (.median | short) + if spread == "" then "" else " (\(spread))" end, .goal // "-", if .reached == null then "-" elif .reached then "yes" else "**no**" end]);
+	(.growth[] | [.what, .row, .from, .to, (.median | short) + (spread | in_brackets), .goal // "-", reached("**no**")]);
 
 def ram:
 	["work", "CPU s/GB, md", "target", "target to md", "speed to md", "fewer member I/Os"],

@@ -9,7 +9,7 @@ include "figures";
 [""],
 (["", "case", "mode", "to", "goal", "speed", "range", "member I/Os", "reached"],
 (.goals[], .durable[] | [.row, .case, .mode // "", .peer, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
-	(.ios.median | short), if has("reached") then if .reached then "yes" else "NO" end else "-" end])),
+	(.ios.median | short), reached("NO")])),
 [""],
 figures_table
 | @tsv

@@ -12,5 +12,5 @@ include "figures";
 (.ends[] | [.what, .row, (.slower_at | join(", "))]),
 [""],
 ["more of", "work", "from", "to", "costs for a GB", "goal", "reached"],
-(.growth[] | [.what, .row, .from, .to, (.median | short), .goal // "-", if .reached == null then "-" elif .reached then "yes" else "NO" end])
+(.growth[] | [.what, .row, .from, .to, (.median | short), .goal // "-", reached("NO")])
 | @tsv

@@ -9,6 +9,10 @@ include "figures";
 
 def mib_s: speed * 1000 / 1048576;
 
+# The target's measurements, each with that of fio alone, if there is one.
+def runs_of(row; case): [select_of(row; case; "target"), select_of(row; case; "disk")] | transpose;
+def own_cpu: (.[0] | cpu) - (if .[1] then .[1] | cpu else 0 end);
+
 . as $all
 | {
 	kernel: $kernel, date: dates($date), module: its_module, with: measured_with, runs: (map(.run) | unique | length),
@@ -30,8 +34,7 @@ def mib_s: speed * 1000 / 1048576;
 # What the most of it costs the target for a GB, times what the least costs, of one run. That is a goal for clients, without
 # what fio takes alone for as many: more members, and larger chunks, make larger stripes, which are other work.
 | .growth = [.points | group_by([.what, .row])[] | select(length > 1 and IN(.[0].what; "clients", "chunk", "members"))
-	| .[0] as $least | .[-1] as $most | $least | {what, row}
-	| {what, row, from: $least.at, to: $most.at} + ([$least, $most]
-		| map(. as $point | ["target", "disk"] | map(. as $device | $all | select_of($point.row; "\($point.what) \($point.at)"; $device) | map(cpu)))
-		| map(.[1] as $fio | .[0] | to_entries | map(.value - ($fio[.key] // 0)))
-		| transpose | map(.[1] / .[0]) | range_of | if $least.what == "clients" then at_most(1.1) else . end)]
+	| {what: .[0].what, row: .[0].row, from: .[0].at, to: .[-1].at}
+	+ (map(. as {$what, $row, $at} | $all | runs_of($row; "\($what) \($at)"))
+		| ratios(own_cpu; .[-1]; .[0]))
+	| if .what == "clients" then at_most(1.1) else . end]

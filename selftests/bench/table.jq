@@ -6,7 +6,7 @@ include "figures";
 
 ["", "\(.kernel) \(.array)", "what", "goal", "median", "range", "reached"],
 (.goals[] | [.row, .case, .what, .goal // "-", (.median | short), "\(.min | short) to \(.max | short)",
-	if has("reached") | not then "-" elif .reached then "yes" else "NO" end]),
+	reached("NO")]),
 [""],
 figures_table
 | @tsv
