@@ -60,7 +60,7 @@ for ((i = 0; i < ${disks-4}; i++)); do
 done
 
 boot_clean() {
-	rm -f "$out"/{verdict,staged,pid}
+	rm -f "$out"/{verdict,staged,pid,failed}
 	mkdir -p "$out/vm"
 }
 

@@ -4,6 +4,7 @@
 # is staged, or are held if md takes them in two bios; and what is read is what was written. On a width of which 32 MiB are a multiple, from a
 # stripe's beginning and from its middle, and on one of which they are not.
 . "${BASH_SOURCE[0]%/*}/common.sh"
+[[ -e /proc/sys/vm/nr_hugepages ]] || tap_skip_all "this kernel has no large pages"
 
 LARGE=$((32 << 20))
 
@@ -39,10 +40,6 @@ give_up() {
 }
 trap give_up EXIT
 
-if [[ ! -e /proc/sys/vm/nr_hugepages ]]; then
-	echo "1..0 # SKIP this kernel has no large pages"
-	exit
-fi
 tap_plan 12
 rig_load_module
 echo 1 >/proc/sys/vm/compact_memory
