@@ -70,6 +70,9 @@
 /* So many of them may be in flight then, until they are late. */
 #define NEAR_BRIEF		1
 
+/* dm core has sent the data of a flush by then, from a work item. */
+#define FORGET_MS		1000
+
 /*
  * A flush lets a stripe grow for so long, which is what it costs to write it in part and once more,
  * and looks after so long whether it does; in whole ticks.
@@ -696,9 +699,7 @@ static bool grows(struct destager *d, struct stripe_group *group)
 		d->again = min(d->again, look - passed);
 		return true;
 	}
-	/* It is less after a discard. */
-	if (dirty < group->grow_from ||
-	    !will_be_there(dirty - group->grow_from, passed, missing, limit - passed))
+	if (!will_be_there(dirty - group->grow_from, passed, missing, limit - passed))
 		return false;
 	d->again = min3(d->again, look, limit - passed);
 	return true;
@@ -1024,6 +1025,11 @@ static void start_some(struct destager *d)
  * Flushes
  */
 
+static void sync_end_io(struct bio *bio)
+{
+	complete(bio->bi_private);
+}
+
 static void flush_end_io(struct bio *bio)
 {
 	struct destager *d = container_of(bio, struct destager, flush_bio);
@@ -1047,10 +1053,41 @@ static void flush_lower(struct work_struct *work)
 	submit_bio_noacct(&d->flush_bio);
 }
 
+/* It was sent below. What was written there before may be lost, and who wrote it waits for none. */
+static void own_flush_failed(struct destager *d, bool risk, blk_status_t status)
+{
+	if (!risk && !READ_ONCE(d->unflushed))
+		return;
+	WRITE_ONCE(d->own_flush, OWN_FLUSH_FAILED);
+	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
+	      dm_table_device_name(fullstripe_of(d)->ti->table), blk_status_to_errno(status));
+}
+
+/* Whether all that wait are the target's own. */
+static bool are_own(struct bio_list *flushes)
+{
+	struct bio *bio;
+
+	bio_list_for_each(bio, flushes)
+		if (bio->bi_end_io != sync_end_io)
+			return false;
+	return true;
+}
+
 static void end_flushes(struct destager *d, blk_status_t status)
 {
 	struct bio *bio;
 
+	if (!are_own(&d->flushing)) {
+		if (d->own_flush == OWN_FLUSH_FAILED)
+			status = BLK_STS_IOERR;
+		WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
+	} else {
+		if (status && d->flush_risk)
+			destager_wrote(d);
+		if (d->own_flush == OWN_FLUSH_ALONE)
+			WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
+	}
 	while ((bio = bio_list_pop(&d->flushing))) {
 		bio->bi_status = status;
 		bio_endio(bio);
@@ -1083,8 +1120,11 @@ static bool is_retry_due(const struct destager *d)
 static void take_flushes(struct destager *d)
 {
 	/* Pairs with the release in flush_end_io(). */
-	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED)
+	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED) {
+		if (d->flush_status && d->own_flush == OWN_FLUSH_ALONE)
+			own_flush_failed(d, d->flush_risk, d->flush_status);
 		end_flushes(d, d->flush_status);
+	}
 	if (d->flush_state != FLUSH_NONE)
 		return;
 	spin_lock_irq(&d->flush_lock);
@@ -1113,6 +1153,10 @@ static void seal_epoch(struct destager *d)
 	d->flush_epoch = d->epoch++;
 	d->flush_failed = false;
 	d->flush_whole = owes_whole(d);
+	d->flush_risk = xchg(&d->unflushed, 0);
+	/* From now on others wait for their turn behind it. */
+	if (d->own_flush == OWN_FLUSH_NONE && are_own(&d->flushing))
+		WRITE_ONCE(d->own_flush, OWN_FLUSH_ALONE);
 	d->cursor = 0;
 	/* Whether it still fails is what the flush has to find out. */
 	retry_failed(d);
@@ -1163,11 +1207,6 @@ void destager_flush(struct fullstripe *fs, struct bio *bio)
 	destager_kick(fs);
 }
 
-static void sync_end_io(struct bio *bio)
-{
-	complete(bio->bi_private);
-}
-
 /**
  * destager_init_flush() - make a flush of the target's own.
  * @fs: the target.
@@ -1186,7 +1225,7 @@ void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completi
 /* A flush of the target's own. Return: 0 or a negative errno, as a flush has it. */
 static int flush_and_wait(struct fullstripe *fs)
 {
-	unsigned int failed_before = atomic_read(&fs->destager.failed_flushes);
+	unsigned long sent = jiffies;
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct bio bio;
 	int r;
@@ -1196,7 +1235,7 @@ static int flush_and_wait(struct fullstripe *fs)
 	wait_for_completion_io(&done);
 	/* That it failed is nothing that dm core could forget. */
 	if (!bio.bi_status)
-		destager_flushed(fs, failed_before, BLK_STS_OK);
+		destager_flushed(fs, sent, BLK_STS_OK);
 	r = blk_status_to_errno(bio.bi_status);
 	bio_uninit(&bio);
 	return r;
@@ -1205,46 +1244,62 @@ static int flush_and_wait(struct fullstripe *fs)
 /**
  * destager_flushed() - a flush was answered.
  * @fs: the target.
- * @failed_before: how many had failed when it was submitted.
+ * @sent: jiffies when it was submitted.
  * @status: the answer.
  *
  * Of a flush with data dm core forgets the answer, and sends the data, nearly always with FUA, when
  * it has it. What a flush failed for may be written by then, and the data's writer be told that
- * all is stable (jbd2, xfs). So no FUA write succeeds until a flush did that was submitted later.
+ * all is stable (jbd2, xfs). So no FUA write succeeds until a flush did that was submitted later:
+ * that has what could not be written. But what the lower device lost with its own cache no flush
+ * brings back, so then it has to be so much later that dm core has sent that data.
  *
  * Context: any.
  */
-void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status)
+void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status)
 {
 	struct destager *d = &fs->destager;
 	unsigned long flags;
 
-	if (status) {
-		atomic_inc(&d->failed_flushes);
-		return;
-	}
-	if (failed_before == READ_ONCE(d->made_good))
+	if (!status && !READ_ONCE(d->refusing))
 		return;
 	spin_lock_irqsave(&d->flush_lock, flags);
-	if ((int)(failed_before - d->made_good) > 0)
-		WRITE_ONCE(d->made_good, failed_before);
+	if (status) {
+		unsigned long from = jiffies + 1;
+
+		if (!atomic_read(&d->failing))
+			from += msecs_to_jiffies(FORGET_MS);
+		if (!d->refusing || time_after(from, d->good_from))
+			d->good_from = from;
+		WRITE_ONCE(d->refusing, true);
+	} else if (time_after_eq(sent, d->good_from)) {
+		WRITE_ONCE(d->refusing, false);
+	}
 	spin_unlock_irqrestore(&d->flush_lock, flags);
 }
 
 /* Flush for those that nobody flushes for: who writes with FUA alone. */
 static void make_good(struct work_struct *work)
 {
-	flush_and_wait(fullstripe_of(container_of(work, struct destager, good_work)));
+	struct destager *d = container_of(to_delayed_work(work), struct destager, good_work);
+
+	flush_and_wait(fullstripe_of(d));
 }
 
 static void want_good(struct destager *d)
 {
-	if (atomic_read(&d->failed_flushes) != READ_ONCE(d->made_good))
-		queue_work(system_unbound_wq, &d->good_work);
+	unsigned long flags, now = jiffies, from;
+
+	if (!READ_ONCE(d->refusing))
+		return;
+	spin_lock_irqsave(&d->flush_lock, flags);
+	from = d->good_from;
+	spin_unlock_irqrestore(&d->flush_lock, flags);
+	queue_delayed_work(system_unbound_wq, &d->good_work,
+			   time_before(now, from) ? from - now : 0);
 }
 
 /**
- * destager_refuses_fua() - whether a flush failed, and none has succeeded since.
+ * destager_refuses_fua() - whether a flush failed, and none has made that good.
  * @fs: the target.
  *
  * If nothing is known to fail it is tried whether one does.
@@ -1255,7 +1310,7 @@ bool destager_refuses_fua(struct fullstripe *fs)
 {
 	struct destager *d = &fs->destager;
 
-	if (atomic_read(&d->failed_flushes) == READ_ONCE(d->made_good))
+	if (!READ_ONCE(d->refusing))
 		return false;
 	if (!atomic_read(&d->failing))
 		want_good(d);
@@ -1381,6 +1436,7 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES :
 	      filled ? COUNT_FILLED_STRIPES : COUNT_PARTIAL_STRIPES, 1);
 	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
+	destager_wrote(d);
 	list_del_init(&group->live);
 	if (group->failed) {
 		WRITE_ONCE(group->failed, false);
@@ -1652,7 +1708,25 @@ void destager_stop(struct fullstripe *fs)
 	flush_work(&fs->destager.work);
 	wait_event(fs->staging.idle, READ_ONCE(fs->destager.settled) != UNSETTLED);
 	/* Nobody else counts its flush. */
-	cancel_work_sync(&fs->destager.good_work);
+	cancel_delayed_work_sync(&fs->destager.good_work);
+}
+
+/**
+ * destager_flush_stopped() - flush what lies below when the target is suspended.
+ * @fs: the target, after destager_stop().
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int destager_flush_stopped(struct fullstripe *fs)
+{
+	struct destager *d = &fs->destager;
+	int r = blkdev_issue_flush(fs->dev->bdev);
+	bool risk = xchg(&d->unflushed, 0);
+
+	if (r)
+		own_flush_failed(d, risk, errno_to_blk_status(r));
+	return r;
 }
 
 /**
@@ -1697,7 +1771,7 @@ int destager_init(struct fullstripe *fs)
 	INIT_DELAYED_WORK(&d->alarm, alarm_rings);
 	INIT_WORK(&d->flush_work, flush_lower);
 	INIT_WORK(&d->tell_work, tell_state);
-	INIT_WORK(&d->good_work, make_good);
+	INIT_DELAYED_WORK(&d->good_work, make_good);
 	init_llist_head(&d->inbox);
 	init_llist_head(&d->done);
 	spin_lock_init(&d->flush_lock);

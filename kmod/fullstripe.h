@@ -499,7 +499,7 @@ enum io_kind {
  * @discard: those it is discarding.
  * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
- * @failed_before: how many flushes had failed then.
+ * @sent: the same in jiffies.
  */
 struct fullstripe_io {
 	enum io_kind kind;
@@ -519,7 +519,7 @@ struct fullstripe_io {
 		u64 parked_at;
 		struct {
 			u64 flushed_at;
-			unsigned int failed_before;
+			unsigned long sent;
 		};
 	};
 };
@@ -669,7 +669,7 @@ enum destager_settled {
  * @alarm: queues @work when the next deadline is reached.
  * @inbox: groups that @work shall look at.
  * @done: groups whose bios have all completed.
- * @flush_lock: for @flushes and changes of @made_good.
+ * @flush_lock: for @flushes, @good_from and changes of @refusing.
  * @flushes: flush bios that wait for the next epoch.
  * @drain: when not zero, everything is written without hold.
  * @stopped: suspended: what has failed is not tried again.
@@ -684,9 +684,14 @@ enum destager_settled {
  *	that.
  * @tell_event: @failing has become one, of which dm's event was not sent yet.
  * @told_failing: what the last uevent said; used by @tell_work alone.
- * @failed_flushes: how many flushes were answered with an error; wraps.
- * @made_good: how many of them are made good, as a later one succeeded; changed under @flush_lock.
- * @good_work: sends one for that. Not on @wq, which it waits for.
+ * @refusing: a flush was answered with an error, and none has made that good; changed under
+ *	@flush_lock.
+ * @good_from: in jiffies: one that was submitted then or later does; under @flush_lock.
+ * @good_work: sends one to make it good. Not on @wq, which it waits for.
+ * @unflushed: 0 or 1 (as @retry): something was written since a flush last began.
+ * @own_flush: of flushes of the target's own, by which nobody above learns what was lost: one is
+ *	under way that no other waits for, or failed below when something was unflushed. Then the
+ *	next of others fails for it. Changed by @work, and when that is stopped.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -708,6 +713,7 @@ enum destager_settled {
  * @flush_state: where that stands.
  * @flush_failed: some of what it waits for could not be written, and may be tried again by now.
  * @flush_whole: some of what it waits for are whole stripes.
+ * @flush_risk: something was unflushed when it began.
  * @flush_status: the lower device's answer.
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
@@ -733,7 +739,7 @@ struct destager {
 	struct delayed_work alarm;
 	struct llist_head inbox;
 	struct llist_head done;
-	spinlock_t flush_lock;		/* @flushes, changes of @made_good */
+	spinlock_t flush_lock;		/* @flushes, @good_from, changes of @refusing */
 	struct bio_list flushes;
 	atomic_t drain;
 	bool stopped;
@@ -745,9 +751,15 @@ struct destager {
 	struct work_struct tell_work;
 	unsigned int tell_event;	/* 0 or 1, as @retry */
 	bool told_failing;
-	atomic_t failed_flushes;
-	unsigned int made_good;
-	struct work_struct good_work;
+	bool refusing;
+	unsigned long good_from;
+	struct delayed_work good_work;
+	unsigned int unflushed;
+	enum {
+		OWN_FLUSH_NONE,
+		OWN_FLUSH_ALONE,
+		OWN_FLUSH_FAILED,
+	} own_flush;
 
 	unsigned long now;
 	unsigned long again;
@@ -772,6 +784,7 @@ struct destager {
 	} flush_state;
 	bool flush_failed;
 	bool flush_whole;
+	bool flush_risk;
 	blk_status_t flush_status;
 	struct bio flush_bio;
 	struct work_struct flush_work;
@@ -841,12 +854,15 @@ struct counters {
 
 /**
  * struct fullstripe_reboot - what is written when the machine goes down.
+ * @at_rest: the target was not resumed yet, or is suspended and has written and flushed what it
+ *	could: what lies below may be suspended as well. Of who suspends and resumes.
  * @nb: heard of by it; all else is its own, and of who has unregistered it.
  * @flush: its flush: not on the stack, as it may never be answered.
  * @done: it was.
  * @under_way: it was submitted, and nobody has seen that it was.
  */
 struct fullstripe_reboot {
+	bool at_rest;
 	struct notifier_block nb;
 	struct bio flush;
 	struct completion done;
@@ -922,6 +938,19 @@ static inline void fullstripe_accept(struct bio *bio, u32 sectors)
 		dm_accept_partial_bio(bio, sectors);
 }
 
+/* Something was written below, and is lost if the next flush fails there. */
+static inline void destager_wrote(struct destager *d)
+{
+	if (!READ_ONCE(d->unflushed))
+		WRITE_ONCE(d->unflushed, 1);
+}
+
+/* Something could not be written, or flushed, for which a flush that comes now fails. */
+static inline bool destager_is_failing(const struct destager *d)
+{
+	return atomic_read(&d->failing) || READ_ONCE(d->own_flush) == OWN_FLUSH_FAILED;
+}
+
 /* target.c */
 int fullstripe_set(struct fullstripe *fs, enum setting key, const char *text,
 		   const char **error);
@@ -950,8 +979,9 @@ void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done);
-void destager_flushed(struct fullstripe *fs, unsigned int failed_before, blk_status_t status);
+void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status);
 bool destager_refuses_fua(struct fullstripe *fs);
+int destager_flush_stopped(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);
 int destager_drain(struct fullstripe *fs, bool all);
 int destager_sync(struct fullstripe *fs);

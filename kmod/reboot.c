@@ -87,22 +87,18 @@ static void tell_loss(struct fullstripe *fs, int error)
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *unused)
 {
 	struct fullstripe *fs = container_of(nb, struct fullstripe, reboot.nb);
-	bool staged;
+	bool writes;
 	int r;
 
 	/* From now on nothing is held: what comes later is written at once. */
 	atomic_inc(&fs->destager.drain);
-	staged = atomic_read(&fs->staging.copied);
-	/*
-	 * What lies below may be suspended as well once a suspend has written what is staged.
-	 * Until then that is waited for here.
-	 */
-	if (dm_suspended(fs->ti) && (!staged || READ_ONCE(fs->destager.stopped))) {
-		/* The suspend could not write it. */
-		if (staged)
+	/* Until a suspend has written what is staged that is waited for here. */
+	if (READ_ONCE(fs->reboot.at_rest)) {
+		if (atomic_read(&fs->staging.copied))
 			tell_loss(fs, -EIO);
 		return NOTIFY_DONE;
 	}
+	writes = atomic_read(&fs->staging.copied) || dm_suspended(fs->ti);
 	r = write_all(fs);
 	if (r)
 		tell_loss(fs, r);
@@ -111,7 +107,7 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 	 * turns clean when it sees that they are over, but nobody waits for its thread: an
 	 * array would be resynced for nothing, and a degraded one not start by itself.
 	 */
-	if (staged)
+	if (writes)
 		msleep(MD_CLEAN_MS);
 	return NOTIFY_DONE;
 }
@@ -125,6 +121,7 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *unus
 void fullstripe_reboot_init(struct fullstripe *fs)
 {
 	init_completion(&fs->reboot.done);
+	fs->reboot.at_rest = true;
 	fs->reboot.nb.notifier_call = on_reboot;
 	/* md's own is INT_MAX; it closes the array for good a second later. */
 	fs->reboot.nb.priority = INT_MAX - 1;

@@ -90,10 +90,10 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		io->kind = IO_FLUSH;
 		io->flushed_at = ktime_get_ns();
-		io->failed_before = atomic_read(&fs->destager.failed_flushes);
+		io->sent = jiffies;
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
-		if (atomic_read(&fs->staging.copied)) {
+		if (atomic_read(&fs->staging.copied) || READ_ONCE(fs->destager.own_flush)) {
 			destager_flush(fs, bio);
 			return DM_MAPIO_SUBMITTED;
 		}
@@ -127,7 +127,9 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
 	if (io->kind == IO_FLUSH) {
 		count(fs, COUNT_ANSWERED_FLUSHES, 1);
 		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
-		destager_flushed(fs, io->failed_before, *error);
+		destager_flushed(fs, io->sent, *error);
+	} else if (bio_op(bio) == REQ_OP_WRITE) {
+		destager_wrote(&fs->destager);
 	}
 	staging_end_io(fs, bio);
 	quiet_end(fs, io);
@@ -377,23 +379,23 @@ static void fullstripe_presuspend_undo(struct dm_target *ti)
 static void fullstripe_postsuspend(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
-	unsigned int failed_before;
+	unsigned long sent = jiffies;
 	int r, flushed;
 
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
 	/* What lies below may be another device afterwards. */
 	prefetch_stop(fs);
-	failed_before = atomic_read(&fs->destager.failed_flushes);
 	r = destager_drain(fs, true);
 	destager_stop(fs);
 	/* Also if something could not be written: what could shall last. */
-	flushed = blkdev_issue_flush(fs->dev->bdev);
+	flushed = destager_flush_stopped(fs);
 	if (r || flushed)
 		DMERR("%s: not everything could be written before the suspend (%d)",
 		      dm_table_device_name(ti->table), r ?: flushed);
 	else
-		destager_flushed(fs, failed_before, BLK_STS_OK);
+		destager_flushed(fs, sent, BLK_STS_OK);
+	WRITE_ONCE(fs->reboot.at_rest, true);
 }
 
 static int fullstripe_preresume(struct dm_target *ti)
@@ -403,10 +405,13 @@ static int fullstripe_preresume(struct dm_target *ti)
 
 static void fullstripe_resume(struct dm_target *ti)
 {
-	prefetch_start(ti->private);
-	destager_resume(ti->private);
-	drain_for_suspend(ti->private, false);
-	netlink_add(ti->private);
+	struct fullstripe *fs = ti->private;
+
+	WRITE_ONCE(fs->reboot.at_rest, false);
+	prefetch_start(fs);
+	destager_resume(fs);
+	drain_for_suspend(fs, false);
+	netlink_add(fs);
 }
 
 /*
@@ -460,7 +465,7 @@ static void fullstripe_status(struct dm_target *ti, status_type_t type, unsigned
 	switch (type) {
 	case STATUSTYPE_INFO:
 		DMEMIT("%s %s %llu %llu %llu %llu", setting_mode_name(setting(fs, SETTING_MODE)),
-		       atomic_read(&fs->destager.failing) ? "failing" : "ok",
+		       destager_is_failing(&fs->destager) ? "failing" : "ok",
 		       setting(fs, SETTING_STRIPE_BYTES), setting(fs, SETTING_CLUSTER_BYTES),
 		       staging_staged_bytes(fs), setting(fs, SETTING_HIGH_WATER_BYTES));
 		for (i = 0; i < NR_COUNTERS; i++)

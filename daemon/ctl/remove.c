@@ -107,12 +107,12 @@ static int write_out(const char *name)
 	if (r < 0)
 		return log_errno(r, "%s was not removed: whether it holds anything cannot be read; --force removes it",
 				 name);
-	if (state.failing)
+	if (state.failing && state.staged_bytes > 0)
 		return log_errno(EIO,
 				 "%s was not removed: only memory has some of its data, as the device below does not take that; repair that one and send 'dmsetup message %s 0 retry', or lose the data with --force",
 				 name, name);
-	if (flushed < 0)
-		log_errno(flushed, "%s: all is written, but the device below did not take a flush",
+	if (flushed < 0 || state.failing)
+		log_errno(EIO, "%s: all is written, but the device below did not take a flush",
 			  name);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <inttypes.h>
 #include <libdevmapper.h>
 #include <linux/dm-ioctl.h>
 #include <stdio.h>
@@ -126,9 +127,9 @@ int dm_read_table_of(const char *name, struct dm_table_line *ret)
 }
 
 /**
- * dm_read_state() - whether a fullstripe device is suspended, and whether it is failing
+ * dm_read_state() - whether a fullstripe device is suspended, or failing, and what it holds
  * @dm_name: its device-mapper name
- * @ret: both
+ * @ret: all of it; one that fails and has nothing staged could not be flushed
  *
  * Nothing is written for it, and a suspended device answers, too.
  *
@@ -148,7 +149,7 @@ int dm_read_state(const char *dm_name, struct dm_state *ret)
 		return -(dm_task_get_errno(task) ?: EIO);
 	dm_get_next_target(task, NULL, &start, &length, &type, &params);
 	if (!dm_task_get_info(task, &info) || !type || strcmp(type, TARGET_TYPE) != 0 ||
-	    sscanf(params, "%*s %31s", state) != 1)
+	    sscanf(params, "%*s %31s %*u %*u %" SCNu64, state, &ret->staged_bytes) != 2)
 		return -EBADMSG;
 	ret->suspended = info.suspended;
 	ret->failing = strcmp(state, "ok") != 0;

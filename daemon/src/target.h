@@ -53,6 +53,7 @@ struct target {
  */
 struct dm_state {
 	bool suspended, failing;
+	uint64_t staged_bytes;
 };
 
 int block_device_find(const char *text, struct block_device *ret);

@@ -75,7 +75,7 @@ static void write_entries(struct log *log, uint64_t from, uint64_t to, const cha
 		if (log->next <= from || entry.flags & LOG_MARK || !bytes)
 			continue;
 		if (!entry.data) {
-			errx(2, "entry %llu is a discard, which the target does not offer",
+			errx(2, "entry %llu is a discard, which is not to be judged by this",
 			     (unsigned long long)log->next - 1);
 		}
 		if (pwrite(file, entry.data, bytes, entry.sector * SECTOR_BYTES) != (ssize_t)bytes)

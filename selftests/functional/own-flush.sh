@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A flush that the target sends by itself is heard of by nobody above. If it fails, what it was for may be lost, and
+# the next one that somebody waits for fails in its place.
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# break_flushes, mend: what the device low does with writes and flushes from now on.
+break_flushes() {
+	lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+}
+mend() {
+	lower "0 $sectors linear $RIG_MD 0"
+}
+
+# put FIRST KIB: written below, and not flushed.
+put() {
+	xfs_io -d -c "pwrite -q $1 ${2}k" /dev/mapper/fs0 && until_true is staged_bytes 0
+}
+
+# state: what the target's status says.
+state() {
+	dmsetup status fs0 | cut -d' ' -f5
+}
+
+# told WHAT: the flush that follows fails, and the next one does not.
+told() {
+	tap_is "$(state)" failing "$1: the status says so"
+	mend
+	fsync
+	tap_is $? 1 "$1: the next flush fails"
+	tap_is "$(state)" ok "$1: and the status says that all is well"
+	tap_check "$1: as it is with the one after it" fsync
+}
+
+tap_plan 24
+rig_load_module
+modprobe dm-flakey
+rig_preset R5 ram
+sectors=$(blockdev --getsz "$RIG_MD")
+dmsetup create low --table "0 $sectors linear $RIG_MD 0"
+rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 1 seek_bytes 0
+
+put 0 4
+break_flushes
+dmsetup message fs0 0 flush 2>/dev/null
+tap_is $? 1 "a flush by message fails"
+told "what was staged"
+tap_is "$(dmesg | grep -c 'a flush failed that nobody above waits for')" 1 "it was said"
+
+put 1m 1024
+break_flushes
+dmsetup message fs0 0 flush 2>/dev/null
+told "what went through"
+
+break_flushes
+dmsetup message fs0 0 flush 2>/dev/null
+tap_is "$? $(state)" "1 ok" "where nothing was written nothing is lost"
+mend
+tap_check "and no flush fails for it" fsync
+
+put 0 4
+break_flushes
+dmsetup suspend fs0
+tap_is "$(state)" failing "a suspend: the status says so"
+mend
+dmsetup resume fs0
+told "a suspend, and resumed"
+
+# After a flush that failed one of the target's own shall make that good, and fails as well.
+break_flushes
+fsync
+tap_is $? 1 "a flush fails"
+mend
+put 2m 4
+break_flushes
+dmesg -C
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
+tap_is $? 1 "so does a write with FUA"
+until_true eval 'dmesg | grep -q "a flush failed that nobody above waits for"'
+told "what should make it good"
+
+# dm core may be about to send what a flush was to go before, with FUA: one that follows at once is no help.
+put 0 4
+break_flushes
+dmsetup message fs0 0 flush 2>/dev/null
+mend
+python3 - >/run/tries <<'PYTHON'
+import mmap, os, time
+fd = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
+data = mmap.mmap(-1, 4096)
+
+def fua():
+    os.pwritev(fd, [data], 0, os.RWF_DSYNC)
+
+for wait, what in (0, lambda: os.fsync(fd)), (0, lambda: os.fsync(fd)), (0, fua), (1.5, lambda: os.fsync(fd)), (0, fua):
+    time.sleep(wait)
+    try:
+        what()
+        print("ok")
+    except OSError:
+        print("failed")
+PYTHON
+tap_is "$(paste -sd ' ' /run/tries)" "failed ok failed ok ok" "a write with FUA fails until a flush a second later"
+rig_target_remove fs0
+rig_teardown
+tap_done
