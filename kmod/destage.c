@@ -1056,7 +1056,9 @@ static void flush_lower(struct work_struct *work)
 /* It was sent below. What was written there before may be lost, and who wrote it waits for none. */
 static void own_flush_failed(struct destager *d, bool risk, blk_status_t status)
 {
-	if (!risk && !READ_ONCE(d->unflushed))
+	/* What is still under way may be in that cache already. */
+	if (!risk && !READ_ONCE(d->unflushed) && !d->inflight &&
+	    !atomic_read(&fullstripe_of(d)->staging.bypasses))
 		return;
 	WRITE_ONCE(d->own_flush, OWN_FLUSH_FAILED);
 	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
@@ -1076,19 +1078,19 @@ static bool are_own(struct bio_list *flushes)
 
 static void end_flushes(struct destager *d, blk_status_t status)
 {
+	bool lost = d->flush_state == FLUSH_ANSWERED;
+	bool own = are_own(&d->flushing);
 	struct bio *bio;
 
-	if (!are_own(&d->flushing)) {
-		if (d->own_flush == OWN_FLUSH_FAILED)
-			status = BLK_STS_IOERR;
-		WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
-	} else {
-		if (status && d->flush_risk)
-			destager_wrote(d);
-		if (d->own_flush == OWN_FLUSH_ALONE)
-			WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
+	if (!own && d->own_flush == OWN_FLUSH_FAILED) {
+		status = BLK_STS_IOERR;
+		lost = true;
 	}
+	if (!own || d->own_flush == OWN_FLUSH_ALONE)
+		WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
 	while ((bio = bio_list_pop(&d->flushing))) {
+		if (bio->bi_end_io != sync_end_io)
+			fullstripe_io(bio)->lost = lost;
 		bio->bi_status = status;
 		bio_endio(bio);
 	}
@@ -1153,7 +1155,6 @@ static void seal_epoch(struct destager *d)
 	d->flush_epoch = d->epoch++;
 	d->flush_failed = false;
 	d->flush_whole = owes_whole(d);
-	d->flush_risk = xchg(&d->unflushed, 0);
 	/* From now on others wait for their turn behind it. */
 	if (d->own_flush == OWN_FLUSH_NONE && are_own(&d->flushing))
 		WRITE_ONCE(d->own_flush, OWN_FLUSH_ALONE);
@@ -1185,6 +1186,7 @@ static void answer_flushes(struct destager *d)
 		if (is_owed(d, group))
 			return;
 	}
+	d->flush_risk = destager_flush_sent(d);
 	d->flush_state = FLUSH_SENT;
 	queue_work(d->wq, &d->flush_work);
 }
@@ -1235,7 +1237,7 @@ static int flush_and_wait(struct fullstripe *fs)
 	wait_for_completion_io(&done);
 	/* That it failed is nothing that dm core could forget. */
 	if (!bio.bi_status)
-		destager_flushed(fs, sent, BLK_STS_OK);
+		destager_flushed(fs, sent, BLK_STS_OK, false);
 	r = blk_status_to_errno(bio.bi_status);
 	bio_uninit(&bio);
 	return r;
@@ -1246,16 +1248,17 @@ static int flush_and_wait(struct fullstripe *fs)
  * @fs: the target.
  * @sent: jiffies when it was submitted.
  * @status: the answer.
+ * @lost: if that is an error, what was in the lower device's cache may be lost.
  *
  * Of a flush with data dm core forgets the answer, and sends the data, nearly always with FUA, when
  * it has it. What a flush failed for may be written by then, and the data's writer be told that
  * all is stable (jbd2, xfs). So no FUA write succeeds until a flush did that was submitted later:
- * that has what could not be written. But what the lower device lost with its own cache no flush
- * brings back, so then it has to be so much later that dm core has sent that data.
+ * that has what could not be written. But what the lower device has lost no flush brings back, so
+ * then it has to be so much later that dm core has sent that data.
  *
  * Context: any.
  */
-void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status)
+void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status, bool lost)
 {
 	struct destager *d = &fs->destager;
 	unsigned long flags;
@@ -1264,10 +1267,8 @@ void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t st
 		return;
 	spin_lock_irqsave(&d->flush_lock, flags);
 	if (status) {
-		unsigned long from = jiffies + 1;
+		unsigned long from = jiffies + (lost ? msecs_to_jiffies(FORGET_MS) : 1);
 
-		if (!atomic_read(&d->failing))
-			from += msecs_to_jiffies(FORGET_MS);
 		if (!d->refusing || time_after(from, d->good_from))
 			d->good_from = from;
 		WRITE_ONCE(d->refusing, true);
@@ -1275,14 +1276,6 @@ void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t st
 		WRITE_ONCE(d->refusing, false);
 	}
 	spin_unlock_irqrestore(&d->flush_lock, flags);
-}
-
-/* Flush for those that nobody flushes for: who writes with FUA alone. */
-static void make_good(struct work_struct *work)
-{
-	struct destager *d = container_of(to_delayed_work(work), struct destager, good_work);
-
-	flush_and_wait(fullstripe_of(d));
 }
 
 static void want_good(struct destager *d)
@@ -1296,6 +1289,16 @@ static void want_good(struct destager *d)
 	spin_unlock_irqrestore(&d->flush_lock, flags);
 	queue_delayed_work(system_unbound_wq, &d->good_work,
 			   time_before(now, from) ? from - now : 0);
+}
+
+/* Flush for those that nobody flushes for: who writes with FUA alone. */
+static void make_good(struct work_struct *work)
+{
+	struct destager *d = container_of(to_delayed_work(work), struct destager, good_work);
+
+	/* There may have been one too early. */
+	if (!flush_and_wait(fullstripe_of(d)))
+		want_good(d);
 }
 
 /**
@@ -1722,7 +1725,7 @@ int destager_flush_stopped(struct fullstripe *fs)
 {
 	struct destager *d = &fs->destager;
 	int r = blkdev_issue_flush(fs->dev->bdev);
-	bool risk = xchg(&d->unflushed, 0);
+	bool risk = destager_flush_sent(d);
 
 	if (r)
 		own_flush_failed(d, risk, errno_to_blk_status(r));
@@ -1735,8 +1738,14 @@ int destager_flush_stopped(struct fullstripe *fs)
  */
 void destager_resume(struct fullstripe *fs)
 {
-	WRITE_ONCE(fs->destager.stopped, false);
-	want_good(&fs->destager);
+	struct destager *d = &fs->destager;
+
+	WRITE_ONCE(d->stopped, false);
+	/* dm core may have kept the data of a flush since before the suspend, and sends it now. */
+	spin_lock_irq(&d->flush_lock);
+	d->good_from = jiffies + msecs_to_jiffies(FORGET_MS);
+	spin_unlock_irq(&d->flush_lock);
+	want_good(d);
 	destager_kick(fs);
 }
 

@@ -472,6 +472,7 @@ struct stream_info {
  * @IO_DISCARD: its stripes are in the list of discards.
  * @IO_UNMARKED: it is counted as a write that no stripe knows of.
  * @IO_HELD: a group waits for it.
+ * @IO_COPIED: nothing; it was not written below.
  */
 enum io_kind {
 	IO_PLAIN,
@@ -480,6 +481,7 @@ enum io_kind {
 	IO_DISCARD,
 	IO_UNMARKED,
 	IO_HELD,
+	IO_COPIED,
 };
 
 /**
@@ -500,6 +502,7 @@ enum io_kind {
  * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
  * @sent: the same in jiffies.
+ * @lost: if it fails, what was in the lower device's cache may be lost.
  */
 struct fullstripe_io {
 	enum io_kind kind;
@@ -520,6 +523,7 @@ struct fullstripe_io {
 		struct {
 			u64 flushed_at;
 			unsigned long sent;
+			bool lost;
 		};
 	};
 };
@@ -688,10 +692,10 @@ enum destager_settled {
  *	@flush_lock.
  * @good_from: in jiffies: one that was submitted then or later does; under @flush_lock.
  * @good_work: sends one to make it good. Not on @wq, which it waits for.
- * @unflushed: 0 or 1 (as @retry): something was written since a flush last began.
+ * @unflushed: 0 or 1 (as @retry): something was written below since a flush was last sent there.
  * @own_flush: of flushes of the target's own, by which nobody above learns what was lost: one is
  *	under way that no other waits for, or failed below when something was unflushed. Then the
- *	next of others fails for it. Changed by @work, and when that is stopped.
+ *	next of others fails for it. Changed by @work, and when it is stopped by who suspends.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -713,7 +717,7 @@ enum destager_settled {
  * @flush_state: where that stands.
  * @flush_failed: some of what it waits for could not be written, and may be tried again by now.
  * @flush_whole: some of what it waits for are whole stripes.
- * @flush_risk: something was unflushed when it began.
+ * @flush_risk: something was unflushed when it was sent.
  * @flush_status: the lower device's answer.
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
@@ -945,6 +949,12 @@ static inline void destager_wrote(struct destager *d)
 		WRITE_ONCE(d->unflushed, 1);
 }
 
+/* A flush is sent below. Return: whether something is unflushed until then. */
+static inline bool destager_flush_sent(struct destager *d)
+{
+	return READ_ONCE(d->unflushed) && xchg(&d->unflushed, 0);
+}
+
 /* Something could not be written, or flushed, for which a flush that comes now fails. */
 static inline bool destager_is_failing(const struct destager *d)
 {
@@ -979,7 +989,7 @@ void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done);
-void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status);
+void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status, bool lost);
 bool destager_refuses_fua(struct fullstripe *fs);
 int destager_flush_stopped(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);

@@ -718,8 +718,10 @@ static enum verdict write_in_stripe(struct fullstripe *fs, struct bio *bio, u64 
 	if (!--group->pins && group->state == GROUP_SEALED)
 		destager_announce(fs, group);
 	spin_unlock_irqrestore(&shard->lock, flags);
-	if (!through)
+	if (!through) {
+		io->kind = IO_COPIED;
 		bio_endio(bio);
+	}
 	return VERDICT_TAKEN;
 
 bypass:
@@ -1152,6 +1154,7 @@ void staging_end_io(struct fullstripe *fs, struct bio *bio)
 	switch (io->kind) {
 	case IO_PLAIN:
 	case IO_FLUSH:
+	case IO_COPIED:
 		break;
 	case IO_BYPASS:
 		end_bypass(fs, io);

@@ -91,12 +91,15 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 		io->kind = IO_FLUSH;
 		io->flushed_at = ktime_get_ns();
 		io->sent = jiffies;
+		io->lost = false;
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
 		if (atomic_read(&fs->staging.copied) || READ_ONCE(fs->destager.own_flush)) {
 			destager_flush(fs, bio);
 			return DM_MAPIO_SUBMITTED;
 		}
+		destager_flush_sent(&fs->destager);
+		io->lost = true;
 		fullstripe_remap(fs, bio);
 		return DM_MAPIO_REMAPPED;
 	}
@@ -127,8 +130,8 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
 	if (io->kind == IO_FLUSH) {
 		count(fs, COUNT_ANSWERED_FLUSHES, 1);
 		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
-		destager_flushed(fs, io->sent, *error);
-	} else if (bio_op(bio) == REQ_OP_WRITE) {
+		destager_flushed(fs, io->sent, *error, io->lost);
+	} else if (bio_op(bio) == REQ_OP_WRITE && !*error && io->kind != IO_COPIED) {
 		destager_wrote(&fs->destager);
 	}
 	staging_end_io(fs, bio);
@@ -379,7 +382,6 @@ static void fullstripe_presuspend_undo(struct dm_target *ti)
 static void fullstripe_postsuspend(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
-	unsigned long sent = jiffies;
 	int r, flushed;
 
 	fullstripe_sysfs_remove(fs);
@@ -393,8 +395,6 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 	if (r || flushed)
 		DMERR("%s: not everything could be written before the suspend (%d)",
 		      dm_table_device_name(ti->table), r ?: flushed);
-	else
-		destager_flushed(fs, sent, BLK_STS_OK);
 	WRITE_ONCE(fs->reboot.at_rest, true);
 }
 

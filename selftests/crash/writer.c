@@ -945,9 +945,17 @@ int main(int argc, char **argv)
 	put_mark();
 	run(set.operations, set.fault);
 	if (!frozen) {
-		/* Where the last flush failed writes with FUA do, too, until one succeeds. */
-		if (set.fault)
+		/*
+		 * The next flush may still have to tell of one of the target's own. And where one failed
+		 * writes with FUA do, too, until one has succeeded, a second later.
+		 */
+		if (set.fault) {
+			faults = 1;
 			do_flush();
+			faults = 0;
+			sleep(2);
+			do_flush();
+		}
 		verify_all();
 		/* What is staged when the target is removed must not get lost either. */
 		run(5 * set.threads, 0);
