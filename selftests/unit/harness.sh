@@ -53,7 +53,7 @@ echo 1..2; echo ok 1 one; sleep 1000'
 fake leaving <<<'echo 1..1; sleep 1001 & echo ok 1 one'
 fake chatty <<<'echo 1..1; echo "# not ok 5 remark"; echo okay; echo "not okay"; echo ok 1 one'
 
-tap_plan 40
+tap_plan 44
 counts passing 0 '2 passed, 0 failed, 0 skipped'
 counts failing 1 '1 passed, 1 failed, 0 skipped' 'unit: failing: 2 two'
 counts failing_with_0 1 '0 passed, 1 failed, 0 skipped' 'unit: failing_with_0: 1 one'
@@ -185,6 +185,20 @@ done
 tap_is "$said" "gone 0 there 1 unreadable 1 no-oops 1 " "a breakpoint that is gone is told from one that is there, and from other ends"
 OUTPUT=$("$here/../vm/int3-gone" "$dir/none" 2>&1)
 tap_is "$?" 2 "a console that is not there is wrong usage"
+complaints() {
+	"$here/../vm/complaints" "$@" | wc -l
+	echo "${PIPESTATUS[0]}"
+}
+said=''
+for console in md-warns md-warns-twice; do
+	said+="$console $(complaints "$here/consoles/$console" | paste -sd' ') "
+	said+="$(complaints --but md_write_inc "$here/consoles/$console" | paste -sd' '), "
+done
+tap_is "$said" "md-warns 2 0 0 1, md-warns-twice 4 0 0 1, " "warnings that are expected are no complaints, also of two processors at a time"
+tap_is "$(complaints --but md_write_start "$here/consoles/md-warns" | paste -sd' ')" "2 0" "others are"
+tap_is "$(cat "$here"/consoles/{md-warns,there,md-warns} | complaints --but md_write_inc - | paste -sd' ')" \
+	"$(complaints "$here/consoles/there" | paste -sd' ')" "and so is what comes between them"
+tap_is "$(complaints "$dir/none" 2>&1 | tail -n 1)" 2 "a log that is not there is told from one without"
 OUTPUT=$("$here/../run" --quick --long 2>&1)
 tap_is "$?" 2 "what is quick is not long"
 OUTPUT=$("$here/../run" nothing_such.sh 2>&1)
