@@ -71,7 +71,7 @@
 #define NEAR_BRIEF		1
 
 /* dm core has sent the data of a flush by then, from a work item. */
-#define FORGET_MS		1000
+#define FORGET_NS		NSEC_PER_SEC
 
 /*
  * A flush lets a stripe grow for so long, which is what it costs to write it in part and once more,
@@ -1054,7 +1054,7 @@ static void flush_lower(struct work_struct *work)
 }
 
 /* It was sent below. What was written there before may be lost, and who wrote it waits for none. */
-static void own_flush_failed(struct destager *d, bool risk, blk_status_t status)
+static void own_flush_failed(struct destager *d, bool risk, int error)
 {
 	/* What is still under way may be in that cache already. */
 	if (!risk && !READ_ONCE(d->unflushed) && !d->inflight &&
@@ -1062,7 +1062,12 @@ static void own_flush_failed(struct destager *d, bool risk, blk_status_t status)
 		return;
 	WRITE_ONCE(d->own_flush, OWN_FLUSH_FAILED);
 	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
-	      dm_table_device_name(fullstripe_of(d)->ti->table), blk_status_to_errno(status));
+	      dm_table_device_name(fullstripe_of(d)->ti->table), error);
+}
+
+static bool is_own(const struct bio *flush)
+{
+	return flush->bi_end_io == sync_end_io;
 }
 
 /* Whether all that wait are the target's own. */
@@ -1071,7 +1076,7 @@ static bool are_own(struct bio_list *flushes)
 	struct bio *bio;
 
 	bio_list_for_each(bio, flushes)
-		if (bio->bi_end_io != sync_end_io)
+		if (!is_own(bio))
 			return false;
 	return true;
 }
@@ -1089,7 +1094,7 @@ static void end_flushes(struct destager *d, blk_status_t status)
 	if (!own || d->own_flush == OWN_FLUSH_ALONE)
 		WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
 	while ((bio = bio_list_pop(&d->flushing))) {
-		if (bio->bi_end_io != sync_end_io)
+		if (!is_own(bio))
 			fullstripe_io(bio)->lost = lost;
 		bio->bi_status = status;
 		bio_endio(bio);
@@ -1124,7 +1129,7 @@ static void take_flushes(struct destager *d)
 	/* Pairs with the release in flush_end_io(). */
 	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED) {
 		if (d->flush_status && d->own_flush == OWN_FLUSH_ALONE)
-			own_flush_failed(d, d->flush_risk, d->flush_status);
+			own_flush_failed(d, d->flush_risk, blk_status_to_errno(d->flush_status));
 		end_flushes(d, d->flush_status);
 	}
 	if (d->flush_state != FLUSH_NONE)
@@ -1227,7 +1232,7 @@ void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completi
 /* A flush of the target's own. Return: 0 or a negative errno, as a flush has it. */
 static int flush_and_wait(struct fullstripe *fs)
 {
-	unsigned long sent = jiffies;
+	u64 sent = ktime_get_ns();
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct bio bio;
 	int r;
@@ -1246,7 +1251,7 @@ static int flush_and_wait(struct fullstripe *fs)
 /**
  * destager_flushed() - a flush was answered.
  * @fs: the target.
- * @sent: jiffies when it was submitted.
+ * @sent: nanoseconds when it was submitted.
  * @status: the answer.
  * @lost: if that is an error, what was in the lower device's cache may be lost.
  *
@@ -1258,7 +1263,7 @@ static int flush_and_wait(struct fullstripe *fs)
  *
  * Context: any.
  */
-void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status, bool lost)
+void destager_flushed(struct fullstripe *fs, u64 sent, blk_status_t status, bool lost)
 {
 	struct destager *d = &fs->destager;
 	unsigned long flags;
@@ -1267,12 +1272,11 @@ void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t st
 		return;
 	spin_lock_irqsave(&d->flush_lock, flags);
 	if (status) {
-		unsigned long from = jiffies + (lost ? msecs_to_jiffies(FORGET_MS) : 1);
+		u64 from = ktime_get_ns() + (lost ? FORGET_NS : 0);
 
-		if (!d->refusing || time_after(from, d->good_from))
-			d->good_from = from;
+		d->good_from = max(d->good_from, from);
 		WRITE_ONCE(d->refusing, true);
-	} else if (time_after_eq(sent, d->good_from)) {
+	} else if (sent > d->good_from) {
 		WRITE_ONCE(d->refusing, false);
 	}
 	spin_unlock_irqrestore(&d->flush_lock, flags);
@@ -1280,7 +1284,8 @@ void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t st
 
 static void want_good(struct destager *d)
 {
-	unsigned long flags, now = jiffies, from;
+	u64 now = ktime_get_ns(), from;
+	unsigned long flags;
 
 	if (!READ_ONCE(d->refusing))
 		return;
@@ -1288,7 +1293,7 @@ static void want_good(struct destager *d)
 	from = d->good_from;
 	spin_unlock_irqrestore(&d->flush_lock, flags);
 	queue_delayed_work(system_unbound_wq, &d->good_work,
-			   time_before(now, from) ? from - now : 0);
+			   from < now ? 0 : nsecs_to_jiffies(from - now) + 1);
 }
 
 /* Flush for those that nobody flushes for: who writes with FUA alone. */
@@ -1728,7 +1733,7 @@ int destager_flush_stopped(struct fullstripe *fs)
 	bool risk = destager_flush_sent(d);
 
 	if (r)
-		own_flush_failed(d, risk, errno_to_blk_status(r));
+		own_flush_failed(d, risk, r);
 	return r;
 }
 
@@ -1743,7 +1748,7 @@ void destager_resume(struct fullstripe *fs)
 	WRITE_ONCE(d->stopped, false);
 	/* dm core may have kept the data of a flush since before the suspend, and sends it now. */
 	spin_lock_irq(&d->flush_lock);
-	d->good_from = jiffies + msecs_to_jiffies(FORGET_MS);
+	d->good_from = ktime_get_ns() + FORGET_NS;
 	spin_unlock_irq(&d->flush_lock);
 	want_good(d);
 	destager_kick(fs);

@@ -501,7 +501,6 @@ enum io_kind {
  * @discard: those it is discarding.
  * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
- * @sent: the same in jiffies.
  * @lost: if it fails, what was in the lower device's cache may be lost.
  */
 struct fullstripe_io {
@@ -522,7 +521,6 @@ struct fullstripe_io {
 		u64 parked_at;
 		struct {
 			u64 flushed_at;
-			unsigned long sent;
 			bool lost;
 		};
 	};
@@ -690,7 +688,7 @@ enum destager_settled {
  * @told_failing: what the last uevent said; used by @tell_work alone.
  * @refusing: a flush was answered with an error, and none has made that good; changed under
  *	@flush_lock.
- * @good_from: in jiffies: one that was submitted then or later does; under @flush_lock.
+ * @good_from: in nanoseconds: one that was submitted later does; under @flush_lock.
  * @good_work: sends one to make it good. Not on @wq, which it waits for.
  * @unflushed: 0 or 1 (as @retry): something was written below since a flush was last sent there.
  * @own_flush: of flushes of the target's own, by which nobody above learns what was lost: one is
@@ -756,7 +754,7 @@ struct destager {
 	unsigned int tell_event;	/* 0 or 1, as @retry */
 	bool told_failing;
 	bool refusing;
-	unsigned long good_from;
+	u64 good_from;
 	struct delayed_work good_work;
 	unsigned int unflushed;
 	enum {
@@ -989,7 +987,7 @@ void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done);
-void destager_flushed(struct fullstripe *fs, unsigned long sent, blk_status_t status, bool lost);
+void destager_flushed(struct fullstripe *fs, u64 sent, blk_status_t status, bool lost);
 bool destager_refuses_fua(struct fullstripe *fs);
 int destager_flush_stopped(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);

@@ -90,7 +90,6 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		io->kind = IO_FLUSH;
 		io->flushed_at = ktime_get_ns();
-		io->sent = jiffies;
 		io->lost = false;
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
@@ -130,7 +129,7 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
 	if (io->kind == IO_FLUSH) {
 		count(fs, COUNT_ANSWERED_FLUSHES, 1);
 		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
-		destager_flushed(fs, io->sent, *error, io->lost);
+		destager_flushed(fs, io->flushed_at, *error, io->lost);
 	} else if (bio_op(bio) == REQ_OP_WRITE && !*error && io->kind != IO_COPIED) {
 		destager_wrote(&fs->destager);
 	}

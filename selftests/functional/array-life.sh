@@ -147,7 +147,7 @@ tap_check "now it follows" refresh
 tap_is "$(shape)" "327680 5 327680 $((5 * 15 * 1024))" "to five data members, and to the new size"
 tap_check "the load goes on" load_goes_on
 end_load
-tap_is "$(dmsetup status fs0 | cut -d' ' -f5), $(<"$folder/stats/destage_errors")" "ok, 0" "the target saw no error"
+tap_is "$(target_state), $(<"$folder/stats/destage_errors")" "ok, 0" "the target saw no error"
 RIG_MEMBERS=("${members[@]:1}")
 # So that nothing is written but what is whole, however slow the machine.
 echo 10000 >"$folder/hold_ms"

@@ -20,6 +20,11 @@ stat() {
 	cat "$(rig_sysfs fs0)/stats/$1"
 }
 
+# target_state: what the status of the target fs0 says, "ok" or "failing".
+target_state() {
+	dmsetup status fs0 | cut -d' ' -f5
+}
+
 # is NAME VALUE: whether one of them is that.
 is() {
 	[[ $(stat "$1") == "$2" ]]

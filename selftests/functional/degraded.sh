@@ -63,7 +63,7 @@ kill -TERM "$stress"
 wait "$stress"
 tap_is $? 0 "contents hold"
 tap_diag "$(</run/stress)"
-tap_is "$(dmsetup status fs0 | cut -d' ' -f5), $(<"$stats/destage_errors")" "ok, 0" "the target saw no error"
+tap_is "$(target_state), $(<"$stats/destage_errors")" "ok, 0" "the target saw no error"
 rig_target_remove fs0
 echo check >$md/sync_action
 until_true is $md/sync_action idle

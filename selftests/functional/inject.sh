@@ -31,10 +31,6 @@ reads() {
 	dd if="$1" of=/dev/null bs=4k skip="$2" count="$3" iflag=direct status=none 2>/dev/null
 }
 
-state() {
-	dmsetup status fs0 | cut -d' ' -f5
-}
-
 # shellcheck disable=SC2317 # the trap calls it
 heal() {
 	echo 0 >"$fault/probability"
@@ -82,7 +78,7 @@ tap_is "$(<"$stats/filled_stripes")" 1 "but not filled"
 # A write would mend it, with what nobody wrote.
 reads /dev/mapper/low 1285 1
 tap_is $? 1 "the bad block is as bad as before"
-tap_is "$(state)" ok "nothing of this is a failure of the target"
+tap_is "$(target_state)" ok "nothing of this is a failure of the target"
 tap_check "the target can be removed" rig_target_remove fs0
 rig_teardown
 
@@ -112,6 +108,6 @@ tap_diag "$(<"$stats/destage_errors") errors of destage; $(</run/stress)"
 (($(<"$stats/destage_errors") >= 20))
 tap_is $? 0 "there were such requests"
 dmsetup message fs0 0 flush
-tap_is "$(state), $(<"$stats/staged_bytes")" "ok, 0" "nothing is failing or staged then"
+tap_is "$(target_state), $(<"$stats/staged_bytes")" "ok, 0" "nothing is failing or staged then"
 tap_check "the target can be removed then" rig_target_remove fs0
 tap_done

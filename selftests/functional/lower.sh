@@ -28,10 +28,6 @@ sums() {
 	done | md5sum
 }
 
-state() {
-	dmsetup status fs0 | cut -d' ' -f5
-}
-
 # are_events NUMBER: so many were there; the last one may take a moment.
 are_events() {
 	[[ $(dmsetup info -c --noheadings -o events fs0) == "$1" ]]
@@ -56,7 +52,7 @@ first=$(sum /dev/mapper/fs0 3 20) fifth=$(sum /dev/mapper/fs0 323 20)
 echo +80-87 >"$bad"	# block 10
 fsync
 tap_is $? 1 "a bad block: a flush fails"
-tap_is "$(state), $(<"$stats/failing_stripes")" "failing, 1" "its stripe alone is failing"
+tap_is "$(target_state), $(<"$stats/failing_stripes")" "failing, 1" "its stripe alone is failing"
 tap_is "$(sum "${RIG_MEMBERS[0]}" 323 20)" "$fifth" "the other is below"
 tap_is "$(sum /dev/mapper/fs0 3 20)" "$first" "what could not be written is readable"
 tap_check "it is one event" until_true are_events 1
@@ -68,7 +64,7 @@ tap_is "$(sum /dev/mapper/fs0 1280 1)" "$(sum "${RIG_MEMBERS[0]}" 1280 1)" "a wr
 echo -80-87 >"$bad"
 dmsetup message fs0 0 retry
 tap_check "after the repair a flush succeeds" fsync
-tap_is "$(state), $(<"$stats/failing_stripes")" "ok, 0" "nothing is failing"
+tap_is "$(target_state), $(<"$stats/failing_stripes")" "ok, 0" "nothing is failing"
 tap_is "$(sum "${RIG_MEMBERS[0]}" 3 20)" "$first" "what had failed is below"
 
 # Nobody asks for what a read would find there: it must not be in the way.
@@ -84,16 +80,16 @@ tap_is $? 0 "a stripe that is thinly staged is filled"
 thinly 640
 staged=$(sums /dev/mapper/fs0 640)
 tap_check "what is staged beside a bad block can be written" fsync
-tap_is "$(state), $(<"$stats/filled_stripes")" "ok, $filled" "it is not filled, and nothing is failing"
+tap_is "$(target_state), $(<"$stats/filled_stripes")" "ok, $filled" "it is not filled, and nothing is failing"
 tap_is "$(sums "${RIG_MEMBERS[0]}" 640)" "$staged" "it is below"
 put 661 1
 dd if=/dev/mapper/fs0 of=/dev/null bs=4k skip=661 count=1 iflag=direct status=none 2>/dev/null
 tap_is $? 0 "what is staged over a bad block can be read"
 fsync
-tap_is "$?, $(state)" "1, failing" "but not flushed"
+tap_is "$?, $(target_state)" "1, failing" "but not flushed"
 echo -5288-5295 >"$bad"
 tap_check "a flush alone tries again" fsync
-tap_is "$(state)" ok "and brings it back"
+tap_is "$(target_state)" ok "and brings it back"
 tap_check "the target can be removed" rig_target_remove fs0
 rig_teardown
 
@@ -106,7 +102,7 @@ echo +80-87 >"$bad"	# block 10
 rig_count_begin
 dmsetup suspend --noflush --nolockfs fs0
 rig_count_end
-tap_is "$(state), $RIG_FLUSHES" "failing, 1" "a suspend that cannot write one stripe flushes the others"
+tap_is "$(target_state), $RIG_FLUSHES" "failing, 1" "a suspend that cannot write one stripe flushes the others"
 echo -80-87 >"$bad"
 dmsetup resume fs0
 tap_check "and after the repair a flush succeeds" fsync
@@ -188,7 +184,7 @@ gone() {
 	eval "$3"
 	fsync
 	tap_is $? 1 "$name: a flush fails"
-	tap_is "$(state), $(until_true are_events 1; echo $?)" "failing, 0" "$name: the state says so, and one event"
+	tap_is "$(target_state), $(until_true are_events 1; echo $?)" "failing, 0" "$name: the state says so, and one event"
 	tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "$name: what is staged is readable"
 	put 640 1 2>/dev/null
 	tap_is $? 1 "$name: no more is accepted"
@@ -224,19 +220,19 @@ kept=$(sum /dev/mapper/fs0 3 20)
 echo 0 >/sys/kernel/config/nullb/nullb1/power
 fsync
 tap_is $? 1 "array: two members gone: a flush fails"
-tap_is "$(state)" failing "array: the state says so"
+tap_is "$(target_state)" failing "array: the state says so"
 tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "array: what is staged is readable"
 tap_check "array: suspend ends" timeout 120 dmsetup suspend fs0
 tap_check "array: resume too" timeout 120 dmsetup resume fs0
 tap_is "$(sum /dev/mapper/fs0 3 20)" "$kept" "array: it is still readable"
 dmesg -C
 said=$("$CTL" remove fs0 2>&1)
-tap_is "$? $(state)" "1 failing" "array: fullstripectl does not remove it"
+tap_is "$? $(target_state)" "1 failing" "array: fullstripectl does not remove it"
 tap_is "${said##*$'\n'}" "fullstripectl: fs0 was not removed: only memory has some of its data, as the device below does not take that; repair that one and send 'dmsetup message fs0 0 retry', or lose the data with --force: Input/output error" \
 	"array: and says why, and what to do"
 dmsetup suspend fs0
 "$CTL" remove fs0 2>/dev/null
-tap_is "$? $(state)" "1 failing" "array: nor when it is suspended"
+tap_is "$? $(target_state)" "1 failing" "array: nor when it is suspended"
 dmsetup resume fs0
 tap_check "array: but with --force" timeout 120 "$CTL" remove --force --keep-layers fs0
 tap_is "$(dmesg | grep -c 'are lost')" 1 "array: what is lost is said"

@@ -17,18 +17,13 @@ put() {
 	xfs_io -d -c "pwrite -q $1 ${2}k" /dev/mapper/fs0 && until_true is staged_bytes 0
 }
 
-# state: what the target's status says.
-state() {
-	dmsetup status fs0 | cut -d' ' -f5
-}
-
 # told WHAT: the flush that follows fails, and the next one does not, and one later makes good that it failed.
 told() {
-	tap_is "$(state)" failing "$1: the status says so"
+	tap_is "$(target_state)" failing "$1: the status says so"
 	mend
 	fsync
 	tap_is $? 1 "$1: the next flush fails"
-	tap_is "$(state)" ok "$1: and the status says that all is well"
+	tap_is "$(target_state)" ok "$1: and the status says that all is well"
 	tap_check "$1: as it is with the one after it" fsync
 	sleep 1.5
 	fsync
@@ -56,14 +51,14 @@ told "what went through"
 
 break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
-tap_is "$? $(state)" "1 ok" "where nothing was written nothing is lost"
+tap_is "$? $(target_state)" "1 ok" "where nothing was written nothing is lost"
 mend
 tap_check "and no flush fails for it" fsync
 
 put 0 4
 break_flushes
 dmsetup suspend fs0
-tap_is "$(state)" failing "a suspend: the status says so"
+tap_is "$(target_state)" failing "a suspend: the status says so"
 mend
 dmsetup resume fs0
 told "a suspend, and resumed"
@@ -76,7 +71,7 @@ for held in 1 3600000; do
 	fsync
 	break_flushes
 	dmsetup message fs0 0 flush 2>/dev/null
-	tap_is "$? $(state)" "1 ok" "held for $held ms: what was flushed is not lost"
+	tap_is "$? $(target_state)" "1 ok" "held for $held ms: what was flushed is not lost"
 	mend
 	tap_check "and no flush fails for it" fsync
 done
