@@ -364,8 +364,9 @@ static void leave_slot(struct destager *d, struct stripe_group *group)
 
 static void change_slot(struct destager *d, struct stripe_group *group, enum slot slot)
 {
-	leave_slot(d, group);
-	enter_slot(d, group, slot);
+	d->in_slot[group->slot]--;
+	group->slot = slot;
+	d->in_slot[slot]++;
 }
 
 /* Whether the flush that is under way waits for a group. What is not copied did not complete. */
@@ -1030,12 +1031,104 @@ static void sync_end_io(struct bio *bio)
 	complete(bio->bi_private);
 }
 
+/* No flush that is sent by then makes good that one failed; under flush_lock. */
+static void good_after(struct destager *d, u64 ns)
+{
+	d->good_from = max(d->good_from, ktime_get_ns() + ns);
+}
+
+/* One was submitted at that time, and succeeded; under flush_lock. */
+static void made_good(struct destager *d, u64 at)
+{
+	if (at > d->good_from)
+		WRITE_ONCE(d->refusing, false);
+}
+
+/* One was sent below when so many had been, and is answered; under flush_lock. */
+static void make_known(struct destager *d, u64 sent)
+{
+	d->known = max(d->known, sent);
+}
+
+/* Whether what was written below, by whom nobody waits for, may be lost; under flush_lock. */
+static bool is_at_risk(const struct destager *d)
+{
+	const struct staging *st = &fullstripe_of(d)->staging;
+	/* What is still under way may be in that cache already. */
+	bool writing = READ_ONCE(d->inflight) || atomic_read(&st->bypasses) ||
+		       atomic_read(&st->unmarked[0]) || atomic_read(&st->unmarked[1]);
+
+	/* It is unflushed before it is not under way: see destager_wrote(). */
+	smp_rmb();
+	return writing || d->known != d->sent || READ_ONCE(d->unflushed);
+}
+
+/**
+ * destager_flush_sent() - a flush is about to be sent below.
+ * @fs: the target.
+ * @sent: set to a number to be told with the answer.
+ *
+ * Context: any.
+ * Return: whether it is the first for something that was written, or what became of one before is
+ * not known yet; of interest if it is the target's own.
+ */
+bool destager_flush_sent(struct fullstripe *fs, u64 *sent)
+{
+	struct destager *d = &fs->destager;
+	unsigned long flags;
+	bool risk;
+
+	spin_lock_irqsave(&d->flush_lock, flags);
+	if (xchg(&d->unflushed, 0))
+		d->sent++;
+	*sent = d->sent;
+	risk = d->known != d->sent;
+	spin_unlock_irqrestore(&d->flush_lock, flags);
+	return risk;
+}
+
+/**
+ * destager_own_flushed() - a flush of the target's own that none from above waits for was answered.
+ * @fs: the target.
+ * @sent: what destager_flush_sent() set.
+ * @risk: what it returned.
+ * @error: 0 or a negative errno.
+ *
+ * What was written there before may be lost then, and no flush of who wrote it fails.
+ *
+ * Context: any.
+ */
+void destager_own_flushed(struct fullstripe *fs, u64 sent, bool risk, int error)
+{
+	struct destager *d = &fs->destager;
+	unsigned long flags;
+	bool lost;
+
+	spin_lock_irqsave(&d->flush_lock, flags);
+	lost = error && (risk || is_at_risk(d));
+	if (lost) {
+		WRITE_ONCE(d->own_lost, true);
+		d->lost_at = ktime_get_ns();
+		good_after(d, FORGET_NS);
+	}
+	make_known(d, sent);
+	spin_unlock_irqrestore(&d->flush_lock, flags);
+	if (!lost)
+		return;
+	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
+	      dm_table_device_name(fs->ti->table), error);
+}
+
 static void flush_end_io(struct bio *bio)
 {
 	struct destager *d = container_of(bio, struct destager, flush_bio);
+	int error = blk_status_to_errno(bio->bi_status);
 
 	d->flush_status = bio->bi_status;
 	bio_uninit(bio);
+	/* Before any that was sent later can be answered. */
+	destager_own_flushed(fullstripe_of(d), d->flush_sent, d->flush_risk,
+			     d->own_alone ? error : 0);
 	rcu_read_lock();
 	/* Pairs with the acquire in take_flushes(). */
 	smp_store_release(&d->flush_state, FLUSH_ANSWERED);
@@ -1051,18 +1144,6 @@ static void flush_lower(struct work_struct *work)
 		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
 	d->flush_bio.bi_end_io = flush_end_io;
 	submit_bio_noacct(&d->flush_bio);
-}
-
-/* It was sent below. What was written there before may be lost, and who wrote it waits for none. */
-static void own_flush_failed(struct destager *d, bool risk, int error)
-{
-	/* What is still under way may be in that cache already. */
-	if (!risk && !READ_ONCE(d->unflushed) && !d->inflight &&
-	    !atomic_read(&fullstripe_of(d)->staging.bypasses))
-		return;
-	WRITE_ONCE(d->own_flush, OWN_FLUSH_FAILED);
-	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
-	      dm_table_device_name(fullstripe_of(d)->ti->table), error);
 }
 
 static bool is_own(const struct bio *flush)
@@ -1083,19 +1164,13 @@ static bool are_own(struct bio_list *flushes)
 
 static void end_flushes(struct destager *d, blk_status_t status)
 {
-	bool lost = d->flush_state == FLUSH_ANSWERED;
-	bool own = are_own(&d->flushing);
+	bool sent = d->flush_state == FLUSH_ANSWERED;
 	struct bio *bio;
 
-	if (!own && d->own_flush == OWN_FLUSH_FAILED) {
-		status = BLK_STS_IOERR;
-		lost = true;
-	}
-	if (!own || d->own_flush == OWN_FLUSH_ALONE)
-		WRITE_ONCE(d->own_flush, OWN_FLUSH_NONE);
+	WRITE_ONCE(d->own_alone, false);
 	while ((bio = bio_list_pop(&d->flushing))) {
 		if (!is_own(bio))
-			fullstripe_io(bio)->lost = lost;
+			fullstripe_io(bio)->lost = sent;
 		bio->bi_status = status;
 		bio_endio(bio);
 	}
@@ -1127,11 +1202,8 @@ static bool is_retry_due(const struct destager *d)
 static void take_flushes(struct destager *d)
 {
 	/* Pairs with the release in flush_end_io(). */
-	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED) {
-		if (d->flush_status && d->own_flush == OWN_FLUSH_ALONE)
-			own_flush_failed(d, d->flush_risk, blk_status_to_errno(d->flush_status));
+	if (smp_load_acquire(&d->flush_state) == FLUSH_ANSWERED)
 		end_flushes(d, d->flush_status);
-	}
 	if (d->flush_state != FLUSH_NONE)
 		return;
 	spin_lock_irq(&d->flush_lock);
@@ -1161,8 +1233,7 @@ static void seal_epoch(struct destager *d)
 	d->flush_failed = false;
 	d->flush_whole = owes_whole(d);
 	/* From now on others wait for their turn behind it. */
-	if (d->own_flush == OWN_FLUSH_NONE && are_own(&d->flushing))
-		WRITE_ONCE(d->own_flush, OWN_FLUSH_ALONE);
+	WRITE_ONCE(d->own_alone, are_own(&d->flushing));
 	d->cursor = 0;
 	/* Whether it still fails is what the flush has to find out. */
 	retry_failed(d);
@@ -1191,7 +1262,7 @@ static void answer_flushes(struct destager *d)
 		if (is_owed(d, group))
 			return;
 	}
-	d->flush_risk = destager_flush_sent(d);
+	d->flush_risk = destager_flush_sent(fullstripe_of(d), &d->flush_sent);
 	d->flush_state = FLUSH_SENT;
 	queue_work(d->wq, &d->flush_work);
 }
@@ -1232,7 +1303,8 @@ void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completi
 /* A flush of the target's own. Return: 0 or a negative errno, as a flush has it. */
 static int flush_and_wait(struct fullstripe *fs)
 {
-	u64 sent = ktime_get_ns();
+	struct destager *d = &fs->destager;
+	u64 at = ktime_get_ns();
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct bio bio;
 	int r;
@@ -1240,20 +1312,25 @@ static int flush_and_wait(struct fullstripe *fs)
 	destager_init_flush(fs, &bio, &done);
 	destager_flush(fs, &bio);
 	wait_for_completion_io(&done);
-	/* That it failed is nothing that dm core could forget. */
-	if (!bio.bi_status)
-		destager_flushed(fs, sent, BLK_STS_OK, false);
+	/*
+	 * That it failed is nothing that dm core could forget. But what came with one from above
+	 * that failed dm core may keep until the resume, however long that is.
+	 */
+	if (!bio.bi_status && !READ_ONCE(fs->suspending)) {
+		spin_lock_irq(&d->flush_lock);
+		made_good(d, at);
+		spin_unlock_irq(&d->flush_lock);
+	}
 	r = blk_status_to_errno(bio.bi_status);
 	bio_uninit(&bio);
 	return r;
 }
 
 /**
- * destager_flushed() - a flush was answered.
+ * destager_flushed() - a flush from above is about to be answered.
  * @fs: the target.
- * @sent: nanoseconds when it was submitted.
- * @status: the answer.
- * @lost: if that is an error, what was in the lower device's cache may be lost.
+ * @io: the flush.
+ * @status: the answer as it is so far.
  *
  * Of a flush with data dm core forgets the answer, and sends the data, nearly always with FUA, when
  * it has it. What a flush failed for may be written by then, and the data's writer be told that
@@ -1262,24 +1339,30 @@ static int flush_and_wait(struct fullstripe *fs)
  * then it has to be so much later that dm core has sent that data.
  *
  * Context: any.
+ * Return: the answer: an error, too, if one of the target's own failed that nobody was told of.
  */
-void destager_flushed(struct fullstripe *fs, u64 sent, blk_status_t status, bool lost)
+blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io *io,
+			      blk_status_t status)
 {
 	struct destager *d = &fs->destager;
+	bool lost = io->lost;
 	unsigned long flags;
 
-	if (!status && !READ_ONCE(d->refusing))
-		return;
 	spin_lock_irqsave(&d->flush_lock, flags);
+	if (d->own_lost || io->flushed_at <= d->lost_at) {
+		WRITE_ONCE(d->own_lost, false);
+		status = BLK_STS_IOERR;
+		lost = true;
+	}
+	make_known(d, io->sent);
 	if (status) {
-		u64 from = ktime_get_ns() + (lost ? FORGET_NS : 0);
-
-		d->good_from = max(d->good_from, from);
+		good_after(d, lost ? FORGET_NS : 0);
 		WRITE_ONCE(d->refusing, true);
-	} else if (sent > d->good_from) {
-		WRITE_ONCE(d->refusing, false);
+	} else {
+		made_good(d, io->flushed_at);
 	}
 	spin_unlock_irqrestore(&d->flush_lock, flags);
+	return status;
 }
 
 static void want_good(struct destager *d)
@@ -1300,9 +1383,10 @@ static void want_good(struct destager *d)
 static void make_good(struct work_struct *work)
 {
 	struct destager *d = container_of(to_delayed_work(work), struct destager, good_work);
+	struct fullstripe *fs = fullstripe_of(d);
 
 	/* There may have been one too early. */
-	if (!flush_and_wait(fullstripe_of(d)))
+	if (!flush_and_wait(fs) && !READ_ONCE(fs->suspending))
 		want_good(d);
 }
 
@@ -1433,6 +1517,8 @@ static void take_failed(struct destager *d, struct stripe_group *group)
 	}
 	WRITE_ONCE(group->failed, true);
 	end_held(group, group->status);
+	/* Nobody waits for it any more; a flush that a device makes of it would be nobody's. */
+	group->fua = false;
 	end_successor(d, group, !again && !READ_ONCE(d->stopped));
 	staging_has_news(fs);
 }
@@ -1444,7 +1530,6 @@ static void take_written(struct destager *d, struct stripe_group *group, bool fi
 	count(fs, is_whole(fs, group) ? COUNT_WHOLE_STRIPES :
 	      filled ? COUNT_FILLED_STRIPES : COUNT_PARTIAL_STRIPES, 1);
 	count(fs, COUNT_DESTAGED_BYTES, (u64)group->nr_dirty << SECTOR_SHIFT);
-	destager_wrote(d);
 	list_del_init(&group->live);
 	if (group->failed) {
 		WRITE_ONCE(group->failed, false);
@@ -1470,6 +1555,10 @@ static void take_done(struct destager *d)
 	llist_for_each_entry_safe(group, next, list, done) {
 		bool filled = fill_is_read(group);
 
+		if (!group->status)
+			destager_wrote(d);
+		/* In this order: pairs with is_at_risk(). */
+		smp_wmb();
 		leave_slot(d, group);
 		if (group->slot != SLOT_AWAITED)
 			d->written = jiffies;
@@ -1728,17 +1817,16 @@ void destager_stop(struct fullstripe *fs)
  */
 int destager_flush_stopped(struct fullstripe *fs)
 {
-	struct destager *d = &fs->destager;
+	u64 sent;
+	bool risk = destager_flush_sent(fs, &sent);
 	int r = blkdev_issue_flush(fs->dev->bdev);
-	bool risk = destager_flush_sent(d);
 
-	if (r)
-		own_flush_failed(d, risk, r);
+	destager_own_flushed(fs, sent, risk, r);
 	return r;
 }
 
 /**
- * destager_resume() - go on after destager_stop().
+ * destager_resume() - go on after destager_stop(), or when the suspend was given up before that.
  * @fs: the target.
  */
 void destager_resume(struct fullstripe *fs)

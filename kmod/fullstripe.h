@@ -501,6 +501,7 @@ enum io_kind {
  * @discard: those it is discarding.
  * @parked_at: nanoseconds when it was parked for its file's sake; until it goes on.
  * @flushed_at: nanoseconds when it came, if it is a flush.
+ * @sent: what destager_flush_sent() set, if it passed; else 0.
  * @lost: if it fails, what was in the lower device's cache may be lost.
  */
 struct fullstripe_io {
@@ -521,6 +522,7 @@ struct fullstripe_io {
 		u64 parked_at;
 		struct {
 			u64 flushed_at;
+			u64 sent;
 			bool lost;
 		};
 	};
@@ -671,7 +673,7 @@ enum destager_settled {
  * @alarm: queues @work when the next deadline is reached.
  * @inbox: groups that @work shall look at.
  * @done: groups whose bios have all completed.
- * @flush_lock: for @flushes, @good_from and changes of @refusing.
+ * @flush_lock: for @flushes, from @good_from to @lost_at, and changes of @refusing.
  * @flushes: flush bios that wait for the next epoch.
  * @drain: when not zero, everything is written without hold.
  * @stopped: suspended: what has failed is not tried again.
@@ -688,12 +690,14 @@ enum destager_settled {
  * @told_failing: what the last uevent said; used by @tell_work alone.
  * @refusing: a flush was answered with an error, and none has made that good; changed under
  *	@flush_lock.
- * @good_from: in nanoseconds: one that was submitted later does; under @flush_lock.
  * @good_work: sends one to make it good. Not on @wq, which it waits for.
  * @unflushed: 0 or 1 (as @retry): something was written below since a flush was last sent there.
- * @own_flush: of flushes of the target's own, by which nobody above learns what was lost: one is
- *	under way that no other waits for, or failed below when something was unflushed. Then the
- *	next of others fails for it. Changed by @work, and when it is stopped by who suspends.
+ * @good_from: in nanoseconds: one that was submitted later makes good that others failed.
+ * @sent: how many were sent below when something was @unflushed.
+ * @known: of how many of these it is known what became of them: above, or by @own_lost.
+ * @own_lost: a flush of the target's own, of which nobody above hears, failed below, and something
+ *	may be lost. The next one that is answered above fails for it. Read without locks.
+ * @lost_at: nanoseconds when one last did; what had come from above by then fails as well.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -715,11 +719,14 @@ enum destager_settled {
  * @flush_state: where that stands.
  * @flush_failed: some of what it waits for could not be written, and may be tried again by now.
  * @flush_whole: some of what it waits for are whole stripes.
- * @flush_risk: something was unflushed when it was sent.
+ * @own_alone: it is the target's own, and none from above waits for it. Read without locks:
+ *	what comes from above then waits for its turn behind it.
+ * @flush_sent: @sent when it was.
+ * @flush_risk: it was not known of all that were sent by then.
  * @flush_status: the lower device's answer.
  * @flush_bio: the flush of the lower device.
  * @flush_work: submits it, as md may sleep.
- * @inflight: stripes being written.
+ * @inflight: stripes being written. Read without locks.
  * @inflight_whole: how many of them have a whole stripe's memory.
  * @inflight_max: how many may be: what fits into three quarters of md's default
  *	stripe cache of 256 rows, since a submitter that has to wait for rows
@@ -741,7 +748,7 @@ struct destager {
 	struct delayed_work alarm;
 	struct llist_head inbox;
 	struct llist_head done;
-	spinlock_t flush_lock;		/* @flushes, @good_from, changes of @refusing */
+	spinlock_t flush_lock;		/* see above */
 	struct bio_list flushes;
 	atomic_t drain;
 	bool stopped;
@@ -754,14 +761,13 @@ struct destager {
 	unsigned int tell_event;	/* 0 or 1, as @retry */
 	bool told_failing;
 	bool refusing;
-	u64 good_from;
 	struct delayed_work good_work;
 	unsigned int unflushed;
-	enum {
-		OWN_FLUSH_NONE,
-		OWN_FLUSH_ALONE,
-		OWN_FLUSH_FAILED,
-	} own_flush;
+	u64 good_from;
+	u64 sent;
+	u64 known;
+	bool own_lost;
+	u64 lost_at;
 
 	unsigned long now;
 	unsigned long again;
@@ -786,6 +792,8 @@ struct destager {
 	} flush_state;
 	bool flush_failed;
 	bool flush_whole;
+	bool own_alone;
+	u64 flush_sent;
 	bool flush_risk;
 	blk_status_t flush_status;
 	struct bio flush_bio;
@@ -940,23 +948,20 @@ static inline void fullstripe_accept(struct bio *bio, u32 sectors)
 		dm_accept_partial_bio(bio, sectors);
 }
 
-/* Something was written below, and is lost if the next flush fails there. */
+/*
+ * Something was written below, and is lost if the next flush fails there. To be said before it is
+ * not counted as under way any more: pairs with the barrier in is_at_risk().
+ */
 static inline void destager_wrote(struct destager *d)
 {
 	if (!READ_ONCE(d->unflushed))
 		WRITE_ONCE(d->unflushed, 1);
 }
 
-/* A flush is sent below. Return: whether something is unflushed until then. */
-static inline bool destager_flush_sent(struct destager *d)
-{
-	return READ_ONCE(d->unflushed) && xchg(&d->unflushed, 0);
-}
-
 /* Something could not be written, or flushed, for which a flush that comes now fails. */
 static inline bool destager_is_failing(const struct destager *d)
 {
-	return atomic_read(&d->failing) || READ_ONCE(d->own_flush) == OWN_FLUSH_FAILED;
+	return atomic_read(&d->failing) || READ_ONCE(d->own_lost);
 }
 
 /* target.c */
@@ -987,7 +992,10 @@ void destager_announce(struct fullstripe *fs, struct stripe_group *group);
 void destager_put(struct stripe_group *group);
 void destager_flush(struct fullstripe *fs, struct bio *bio);
 void destager_init_flush(struct fullstripe *fs, struct bio *bio, struct completion *done);
-void destager_flushed(struct fullstripe *fs, u64 sent, blk_status_t status, bool lost);
+bool destager_flush_sent(struct fullstripe *fs, u64 *sent);
+void destager_own_flushed(struct fullstripe *fs, u64 sent, bool risk, int error);
+blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io *io,
+			      blk_status_t status);
 bool destager_refuses_fua(struct fullstripe *fs);
 int destager_flush_stopped(struct fullstripe *fs);
 void destager_retry(struct fullstripe *fs);

@@ -56,7 +56,10 @@ static int wait_for_flush(struct fullstripe *fs)
 /* Return: 0, or a negative errno if not all could be written and flushed. */
 static int write_all(struct fullstripe *fs)
 {
+	unsigned int failures = READ_ONCE(fs->destager.failures);
+	bool risk, was_below;
 	int r, flushed;
+	u64 sent;
 
 	destager_flush(fs, new_flush(fs));
 	r = wait_for_flush(fs);
@@ -64,11 +67,15 @@ static int write_all(struct fullstripe *fs)
 		return r;
 	/* Beside what cannot be written all else can, and that may be after all. */
 	destager_settle(fs);
+	was_below = READ_ONCE(fs->destager.failures) == failures;
+	risk = destager_flush_sent(fs, &sent);
 	submit_bio(new_flush(fs));
 	flushed = wait_for_flush(fs);
+	destager_own_flushed(fs, sent, risk, flushed);
 	if (flushed)
 		return flushed;
-	return staging_is_empty(fs) ? 0 : r;
+	/* What was lost below with the first the second does not bring back. */
+	return staging_is_empty(fs) && !was_below ? 0 : r;
 }
 
 static void tell_loss(struct fullstripe *fs, int error)

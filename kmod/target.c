@@ -90,14 +90,15 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 	if (bio->bi_opf & REQ_PREFLUSH) {
 		io->kind = IO_FLUSH;
 		io->flushed_at = ktime_get_ns();
+		io->sent = 0;
 		io->lost = false;
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
-		if (atomic_read(&fs->staging.copied) || READ_ONCE(fs->destager.own_flush)) {
+		if (atomic_read(&fs->staging.copied) || READ_ONCE(fs->destager.own_alone)) {
 			destager_flush(fs, bio);
 			return DM_MAPIO_SUBMITTED;
 		}
-		destager_flush_sent(&fs->destager);
+		destager_flush_sent(fs, &io->sent);
 		io->lost = true;
 		fullstripe_remap(fs, bio);
 		return DM_MAPIO_REMAPPED;
@@ -129,7 +130,7 @@ static int fullstripe_end_io(struct dm_target *ti, struct bio *bio, blk_status_t
 	if (io->kind == IO_FLUSH) {
 		count(fs, COUNT_ANSWERED_FLUSHES, 1);
 		count(fs, COUNT_FLUSH_US, div_u64(ktime_get_ns() - io->flushed_at, NSEC_PER_USEC));
-		destager_flushed(fs, io->flushed_at, *error, io->lost);
+		*error = destager_flushed(fs, io, *error);
 	} else if (bio_op(bio) == REQ_OP_WRITE && !*error && io->kind != IO_COPIED) {
 		destager_wrote(&fs->destager);
 	}
@@ -374,6 +375,7 @@ static void fullstripe_presuspend(struct dm_target *ti)
 
 static void fullstripe_presuspend_undo(struct dm_target *ti)
 {
+	destager_resume(ti->private);
 	drain_for_suspend(ti->private, false);
 }
 

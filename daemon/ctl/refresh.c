@@ -195,7 +195,7 @@ static int load(const struct refresh *rf, const char *params)
 	return dm_task_run(task) ? 0 : -(dm_task_get_errno(task) ?: EIO);
 }
 
-/* Whether all was written; what was not would go with the old table. */
+/* Whether all was written and flushed; what was not would go with the old table, and who is to be told of it. */
 static int check_written(const char *name)
 {
 	struct dm_state state;
@@ -234,8 +234,8 @@ static int swap_tables(const struct refresh *rf)
 		return log_errno(suspended, "%s goes on with its old table, as it cannot be suspended",
 				 name);
 	if (written < 0)
-		return log_errno(written, "%s goes on with its old table, as not everything could be written to %s",
-				 name, rf->t->target.lower);
+		return log_errno(written, "%s goes on with its old table, as not everything could be written to %s and flushed there; repair that, send 'dmsetup message %s 0 retry', call 'sync /dev/mapper/%s' until it succeeds, and try again",
+				 name, rf->t->target.lower, name, name);
 	return 0;
 }
 

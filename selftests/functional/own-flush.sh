@@ -4,6 +4,8 @@
 # the next one that somebody waits for fails in its place.
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
+CTL=$RIG_TOP/build/daemon/fullstripectl
+
 # break_flushes, mend: what the device low does with writes and flushes from now on.
 break_flushes() {
 	lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
@@ -29,9 +31,9 @@ told() {
 	fsync
 }
 
-tap_plan 29
+tap_plan 36
 rig_load_module
-modprobe dm-flakey
+modprobe -a dm-flakey dm-delay
 rig_preset R5 ram
 sectors=$(blockdev --getsz "$RIG_MD")
 dmsetup create low --table "0 $sectors linear $RIG_MD 0"
@@ -112,6 +114,69 @@ for wait, what in (0, lambda: os.fsync(fd)), (0.1, lambda: os.fsync(fd)), (0, fu
         print("failed")
 PYTHON
 tap_is "$(paste -sd ' ' /run/tries)" "failed ok failed ok ok" "a write with FUA fails until a flush a second later"
-rig_target_remove fs0
+
+# The same where dm core keeps that data until a resume: none that is sent meanwhile helps, however late.
+put 0 4
+break_flushes
+fsync
+tap_is $? 1 "a flush fails before a suspend"
+mend
+dmsetup suspend fs0
+sleep 1.5
+tap_check "one while it is suspended does not" dmsetup message fs0 0 flush
+dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null &
+job=$!
+until grep -q ' D ' "/proc/$job/stat" 2>/dev/null; do sleep 0.1; done
+dmsetup resume fs0
+wait "$job"
+tap_is $? 1 "a write with FUA that waited for the resume fails"
+sleep 1.5
+fsync
+
+# Else a file system would not live through being frozen, which flushes, and then writes with FUA.
+mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/fs0
+mkdir -p /run/mnt
+mount /dev/mapper/fs0 /run/mnt
+sync -f /run/mnt
+break_flushes
+fsync
+tap_is $? 1 "a flush fails beside a file system that is idle"
+mend
+sleep 1.5
+touch /run/mnt/file
+dmsetup suspend fs0
+tap_is "$? $(dmesg | grep -c 'EXT4-fs error\|Aborting journal')" "0 0" "a second later it can be frozen"
+dmsetup resume fs0
+umount /run/mnt
+
+# All that came while the target's own was under way may be too late.
+dmsetup create bad --table "0 $sectors linear $RIG_MD 0"
+lower "0 $sectors delay /dev/mapper/bad 0 0 /dev/mapper/bad 0 0 /dev/mapper/bad 0 3000"
+put 0 4
+slow_table "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes" bad
+dmesg -C
+dmsetup message fs0 0 flush 2>/dev/null &
+own=$!
+sleep 0.5
+fsync &
+first=$!
+fsync &
+second=$!
+until_true eval 'dmesg | grep -q "a flush failed that nobody above waits for"'
+slow_table "0 $sectors linear $RIG_MD 0" bad
+wait "$first"
+first=$?
+wait "$second"
+tap_is "$first $?" "1 1" "all that waited behind it fail"
+wait "$own"
+sleep 1.5
+fsync
+mend
+
+put 0 4
+break_flushes
+"$CTL" remove fs0 2>/run/said
+tap_is "$? $(grep -c 'all is written, but the device below did not take a flush' /run/said)" "0 1" \
+	"fullstripectl removes what holds nothing, and says that its flush failed"
 rig_teardown
 tap_done
