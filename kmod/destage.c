@@ -1050,8 +1050,11 @@ static void make_known(struct destager *d, u64 sent)
 	d->known = max(d->known, sent);
 }
 
-/* Whether what was written below, by whom nobody waits for, may be lost; under flush_lock. */
-static bool is_at_risk(const struct destager *d)
+/*
+ * Whether one that failed below may have lost what was written since so many had been sent; under
+ * flush_lock.
+ */
+static bool is_at_risk(const struct destager *d, u64 sent)
 {
 	const struct staging *st = &fullstripe_of(d)->staging;
 	/* What is still under way may be in that cache already. */
@@ -1060,7 +1063,8 @@ static bool is_at_risk(const struct destager *d)
 
 	/* It is unflushed before it is not under way: see destager_wrote(). */
 	smp_rmb();
-	return writing || d->known != d->sent || READ_ONCE(d->unflushed);
+	/* One from above that was under way beside it says nothing of what this has lost. */
+	return writing || d->sent != sent || READ_ONCE(d->unflushed);
 }
 
 /**
@@ -1105,7 +1109,7 @@ void destager_own_flushed(struct fullstripe *fs, u64 sent, bool risk, int error)
 	bool lost;
 
 	spin_lock_irqsave(&d->flush_lock, flags);
-	lost = error && (risk || is_at_risk(d));
+	lost = error && (risk || is_at_risk(d, sent));
 	if (lost) {
 		WRITE_ONCE(d->own_lost, true);
 		d->lost_at = ktime_get_ns();
@@ -1357,6 +1361,9 @@ blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io 
 	make_known(d, io->sent);
 	if (status) {
 		good_after(d, lost ? FORGET_NS : 0);
+		/* Until the resume, or what takes back the suspend, dm core may keep its data. */
+		if (READ_ONCE(fs->suspending))
+			d->good_from = U64_MAX;
 		WRITE_ONCE(d->refusing, true);
 	} else {
 		made_good(d, io->flushed_at);
@@ -1373,7 +1380,7 @@ static void want_good(struct destager *d)
 	if (!READ_ONCE(d->refusing))
 		return;
 	spin_lock_irqsave(&d->flush_lock, flags);
-	from = d->good_from;
+	from = min(d->good_from, now + FORGET_NS);
 	spin_unlock_irqrestore(&d->flush_lock, flags);
 	queue_delayed_work(system_unbound_wq, &d->good_work,
 			   from < now ? 0 : nsecs_to_jiffies(from - now) + 1);

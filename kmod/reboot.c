@@ -56,26 +56,26 @@ static int wait_for_flush(struct fullstripe *fs)
 /* Return: 0, or a negative errno if not all could be written and flushed. */
 static int write_all(struct fullstripe *fs)
 {
-	unsigned int failures = READ_ONCE(fs->destager.failures);
-	bool risk, was_below;
 	int r, flushed;
+	bool risk;
 	u64 sent;
 
 	destager_flush(fs, new_flush(fs));
 	r = wait_for_flush(fs);
-	if (!r || fs->reboot.under_way)
+	if (fs->reboot.under_way)
 		return r;
-	/* Beside what cannot be written all else can, and that may be after all. */
-	destager_settle(fs);
-	was_below = READ_ONCE(fs->destager.failures) == failures;
-	risk = destager_flush_sent(fs, &sent);
-	submit_bio(new_flush(fs));
-	flushed = wait_for_flush(fs);
-	destager_own_flushed(fs, sent, risk, flushed);
-	if (flushed)
-		return flushed;
-	/* What was lost below with the first the second does not bring back. */
-	return staging_is_empty(fs) && !was_below ? 0 : r;
+	if (r) {
+		/* Beside what cannot be written all else can, and that may be after all. */
+		destager_settle(fs);
+		risk = destager_flush_sent(fs, &sent);
+		submit_bio(new_flush(fs));
+		flushed = wait_for_flush(fs);
+		destager_own_flushed(fs, sent, risk, flushed);
+		if (flushed || !staging_is_empty(fs))
+			return flushed ?: r;
+	}
+	/* What was lost below with one no other brings back. */
+	return READ_ONCE(fs->destager.own_lost) ? -EIO : 0;
 }
 
 static void tell_loss(struct fullstripe *fs, int error)
@@ -87,7 +87,7 @@ static void tell_loss(struct fullstripe *fs, int error)
 		       dm_table_device_name(fs->ti->table), staging_staged_bytes(fs), stripes,
 		       error);
 	else
-		DMCRIT("%s: the machine goes down, the last flush failed (error %d)",
+		DMCRIT("%s: the machine goes down, a flush failed (error %d)",
 		       dm_table_device_name(fs->ti->table), error);
 }
 
