@@ -97,6 +97,7 @@ put 0 4
 break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
 mend
+sleep 1.5	# that one's own second
 python3 - >/run/tries <<'PYTHON'
 import mmap, os, time
 fd = os.open("/dev/mapper/fs0", os.O_RDWR | os.O_DIRECT)
