@@ -1092,11 +1092,11 @@ bool destager_flush_sent(struct fullstripe *fs, u64 *sent)
 }
 
 /**
- * destager_own_flushed() - a flush of the target's own that none from above waits for was answered.
+ * destager_own_flushed() - a flush that the target sent below by itself was answered.
  * @fs: the target.
  * @sent: what destager_flush_sent() set.
  * @risk: what it returned.
- * @error: 0 or a negative errno.
+ * @error: a negative errno if it failed and none from above fails with it, else 0.
  *
  * What was written there before may be lost then, and no flush of who wrote it fails.
  *
@@ -1130,7 +1130,7 @@ static void flush_end_io(struct bio *bio)
 
 	d->flush_status = bio->bi_status;
 	bio_uninit(bio);
-	/* Before any that was sent later can be answered. */
+	/* Before any that was sent later can be answered. With others those who wait are told. */
 	destager_own_flushed(fullstripe_of(d), d->flush_sent, d->flush_risk,
 			     d->own_alone ? error : 0);
 	rcu_read_lock();

@@ -64,12 +64,6 @@ boot_clean() {
 	mkdir -p "$out/vm"
 }
 
-# complaints: what the kernel of the boot that is over complained of. md's own notifier calls an array clean at a
-# reboot even if somebody writes to it just then, and warns when that goes on (6.1 and 6.12).
-complaints() {
-	"$top/selftests/vm/complaints" --but md_write_inc "$out/vm/console"
-}
-
 # boot MODULE BEGIN END: a machine that does that, with the module from that folder
 # ('': the one that was built). What it says is in OUT/vm/output. A machine that is killed, or
 # reboots, leaves no log of its kernel: so warnings are on the console, too.
@@ -81,8 +75,10 @@ boot() {
 		--append loglevel=5 --log "$out/vm" --pidfile "$out/pid" "${drives[@]}" -- "${command[@]}" \
 		>"$out/vm/output" 2>&1 || status=$?
 	[[ -e $out/vm/console ]] || echo "there is no console to look at" >>"$out/complaints"
-	# The next boot has another console.
-	! complaints >>"$out/complaints" || cp "$out/vm/console" "$out/complained"
+	# md's own notifier calls an array clean at a reboot even if somebody writes to it just then, and warns when
+	# that goes on (6.1 and 6.12). The next boot has another console.
+	! "$top/selftests/vm/complaints" --but md_write_inc "$out/vm/console" >>"$out/complaints" ||
+		cp "$out/vm/console" "$out/complained"
 	return "$status"
 }
 

@@ -127,7 +127,7 @@ sleep 1.5
 tap_check "one while it is suspended does not" dmsetup message fs0 0 flush
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null &
 job=$!
-until grep -q ' D ' "/proc/$job/stat" 2>/dev/null; do sleep 0.1; done
+until_true grep -qs ' D ' "/proc/$job/stat"
 dmsetup resume fs0
 wait "$job"
 tap_is $? 1 "a write with FUA that waited for the resume fails"
