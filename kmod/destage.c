@@ -1050,6 +1050,20 @@ static void make_known(struct destager *d, u64 sent)
 	d->known = max(d->known, sent);
 }
 
+/* One failed and something may be lost, or somebody was told; under flush_lock. */
+static void set_untold(struct destager *d, bool untold)
+{
+	if (d->untold == untold)
+		return;
+	WRITE_ONCE(d->untold, untold);
+	if (untold) {
+		DMERR("%s: a flush failed of which nobody above is told: the next one fails for it",
+		      dm_table_device_name(fullstripe_of(d)->ti->table));
+		WRITE_ONCE(d->tell_event, 1);
+	}
+	queue_work(system_unbound_wq, &d->tell_work);
+}
+
 /*
  * Whether one that failed below may have lost what was written since so many had been sent; under
  * flush_lock.
@@ -1106,21 +1120,15 @@ void destager_own_flushed(struct fullstripe *fs, u64 sent, bool risk, int error)
 {
 	struct destager *d = &fs->destager;
 	unsigned long flags;
-	bool lost;
 
 	spin_lock_irqsave(&d->flush_lock, flags);
-	lost = error && (risk || is_at_risk(d, sent));
-	if (lost) {
-		WRITE_ONCE(d->own_lost, true);
+	if (error && (risk || is_at_risk(d, sent))) {
+		set_untold(d, true);
 		d->lost_at = ktime_get_ns();
 		good_after(d, FORGET_NS);
 	}
 	make_known(d, sent);
 	spin_unlock_irqrestore(&d->flush_lock, flags);
-	if (!lost)
-		return;
-	DMERR("%s: a flush failed that nobody above waits for (%d): the next one fails for it",
-	      dm_table_device_name(fs->ti->table), error);
 }
 
 static void flush_end_io(struct bio *bio)
@@ -1343,7 +1351,7 @@ static int flush_and_wait(struct fullstripe *fs)
  * then it has to be so much later that dm core has sent that data.
  *
  * Context: any.
- * Return: the answer: an error, too, if one of the target's own failed that nobody was told of.
+ * Return: the answer: an error, too, if one failed before of which nobody was told.
  */
 blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io *io,
 			      blk_status_t status)
@@ -1353,13 +1361,15 @@ blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io 
 	unsigned long flags;
 
 	spin_lock_irqsave(&d->flush_lock, flags);
-	if (d->own_lost || io->flushed_at <= d->lost_at) {
-		WRITE_ONCE(d->own_lost, false);
+	if (d->untold || io->flushed_at <= d->lost_at) {
 		status = BLK_STS_IOERR;
 		lost = true;
 	}
 	make_known(d, io->sent);
 	if (status) {
+		/* xfs has one without FUA, and what comes much later has it: nothing is refused. */
+		if (lost)
+			set_untold(d, io->with_data);
 		good_after(d, lost ? FORGET_NS : 0);
 		/* Until the resume, or what takes back the suspend, dm core may keep its data. */
 		if (READ_ONCE(fs->suspending))
@@ -1408,9 +1418,13 @@ static void make_good(struct work_struct *work)
 bool destager_refuses_fua(struct fullstripe *fs)
 {
 	struct destager *d = &fs->destager;
+	unsigned long flags;
 
 	if (!READ_ONCE(d->refusing))
 		return false;
+	spin_lock_irqsave(&d->flush_lock, flags);
+	set_untold(d, false);
+	spin_unlock_irqrestore(&d->flush_lock, flags);
 	if (!atomic_read(&d->failing))
 		want_good(d);
 	DMERR_LIMIT("%s: a flush failed, and so do writes with FUA until one succeeds",
@@ -1479,7 +1493,7 @@ static void tell_state(struct work_struct *work)
 	};
 	struct destager *d = container_of(work, struct destager, tell_work);
 	struct mapped_device *md = dm_table_get_md(fullstripe_of(d)->ti->table);
-	bool failing = atomic_read(&d->failing);
+	bool failing = destager_is_failing(d);
 	unsigned int noio;
 
 	/* Removing the target waits for this, and so must not reclaim that needs it. */
@@ -1769,7 +1783,8 @@ int destager_sync(struct fullstripe *fs)
 	atomic_inc(&fs->destager.drain);
 	r = flush_and_wait(fs);
 	atomic_dec(&fs->destager.drain);
-	return r;
+	/* What one has lost that failed before, no other brings back. */
+	return r ?: READ_ONCE(fs->destager.untold) ? -EIO : 0;
 }
 
 /**

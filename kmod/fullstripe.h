@@ -503,6 +503,7 @@ enum io_kind {
  * @flushed_at: nanoseconds when it came, if it is a flush.
  * @sent: what destager_flush_sent() set, if it passed; else 0.
  * @lost: if it fails, what was in the lower device's cache may be lost.
+ * @with_data: its data comes next; that the flush fails dm core forgets.
  */
 struct fullstripe_io {
 	enum io_kind kind;
@@ -524,6 +525,7 @@ struct fullstripe_io {
 			u64 flushed_at;
 			u64 sent;
 			bool lost;
+			bool with_data;
 		};
 	};
 };
@@ -683,10 +685,10 @@ enum destager_settled {
  * @retry: try the failed groups again.
  * @failures: how many stripes could not be written, each time; wraps.
  * @failing: groups that failed and are not yet written; writes are not staged meanwhile.
- * @tell_work: sends a uevent when @failing has become zero or no longer is, and dm's event. Not
+ * @tell_work: sends a uevent when destager_is_failing() has changed, and dm's event. Not
  *	on @wq: it allocates, or waits for others that do, and nothing that writes may wait for
  *	that.
- * @tell_event: @failing has become one, of which dm's event was not sent yet.
+ * @tell_event: @failing has become one, or @untold, of which dm's event was not sent yet.
  * @told_failing: what the last uevent said; used by @tell_work alone.
  * @refusing: a flush was answered with an error, and none has made that good; changed under
  *	@flush_lock.
@@ -694,10 +696,12 @@ enum destager_settled {
  * @unflushed: 0 or 1 (as @retry): something was written below since a flush was last sent there.
  * @good_from: in nanoseconds: one that was submitted later makes good that others failed.
  * @sent: how many were sent below when something was @unflushed.
- * @known: of how many of these it is known what became of them: above, or by @own_lost.
- * @own_lost: a flush of the target's own, of which nobody above hears, failed below, and something
- *	may be lost. The next one that is answered above fails for it. Read without locks.
- * @lost_at: nanoseconds when one last did; what had come from above by then fails as well.
+ * @known: of how many of these it is known what became of them: above, or by @untold.
+ * @untold: a flush failed below, something may be lost, and nobody above was told: it was the
+ *	target's own, or dm core forgets it. The next one that is answered above fails for it.
+ *	Read without locks.
+ * @lost_at: nanoseconds when one of the target's own last did; what had come from above by then
+ *	fails as well.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -766,7 +770,7 @@ struct destager {
 	u64 good_from;
 	u64 sent;
 	u64 known;
-	bool own_lost;
+	bool untold;
 	u64 lost_at;
 
 	unsigned long now;
@@ -961,7 +965,7 @@ static inline void destager_wrote(struct destager *d)
 /* Something could not be written, or flushed, for which a flush that comes now fails. */
 static inline bool destager_is_failing(const struct destager *d)
 {
-	return atomic_read(&d->failing) || READ_ONCE(d->own_lost);
+	return atomic_read(&d->failing) || READ_ONCE(d->untold);
 }
 
 /* target.c */

@@ -75,7 +75,7 @@ static int write_all(struct fullstripe *fs)
 			return flushed ?: r;
 	}
 	/* What was lost below with one no other brings back. */
-	return READ_ONCE(fs->destager.own_lost) ? -EIO : 0;
+	return READ_ONCE(fs->destager.untold) ? -EIO : 0;
 }
 
 static void tell_loss(struct fullstripe *fs, int error)

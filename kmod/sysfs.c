@@ -135,6 +135,11 @@ static ssize_t memory_bytes_show(struct kobject *kobj, struct kobj_attribute *at
 			  prefetch_memory_bytes(fs));
 }
 
+static ssize_t failing_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", destager_is_failing(&fs_of(kobj)->destager));
+}
+
 static ssize_t failing_stripes_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%d\n", atomic_read(&fs_of(kobj)->destager.failing));
@@ -193,6 +198,7 @@ STAT(flush_us, COUNT_FLUSH_US);
 
 static struct kobj_attribute stat_staged_bytes = __ATTR_RO(staged_bytes);
 static struct kobj_attribute stat_memory_bytes = __ATTR_RO(memory_bytes);
+static struct kobj_attribute stat_failing = __ATTR_RO(failing);
 static struct kobj_attribute stat_failing_stripes = __ATTR_RO(failing_stripes);
 static struct kobj_attribute stat_active_streams = __ATTR_RO(active_streams);
 static struct kobj_attribute stat_prefetching_bytes = __ATTR_RO(prefetching_bytes);
@@ -222,6 +228,7 @@ static struct attribute *stat_attrs[] = {
 	&stat_flush_us.attr.attr,
 	&stat_staged_bytes.attr,
 	&stat_memory_bytes.attr,
+	&stat_failing.attr,
 	&stat_failing_stripes.attr,
 	&stat_active_streams.attr,
 	&stat_prefetching_bytes.attr,

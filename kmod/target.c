@@ -92,6 +92,8 @@ static int fullstripe_map(struct dm_target *ti, struct bio *bio)
 		io->flushed_at = ktime_get_ns();
 		io->sent = 0;
 		io->lost = false;
+		/* The one flag of it that dm core lets through, if it has it (jbd2, xfs). */
+		io->with_data = bio->bi_opf & REQ_IDLE;
 		quiet_begin(fs, io);
 		count(fs, COUNT_FLUSHES, 1);
 		if (atomic_read(&fs->staging.copied) || READ_ONCE(fs->destager.own_alone)) {
@@ -375,8 +377,9 @@ static void fullstripe_presuspend(struct dm_target *ti)
 
 static void fullstripe_presuspend_undo(struct dm_target *ti)
 {
-	destager_resume(ti->private);
+	/* In this order: I/O goes on already, and what fails while suspending waits for the resume. */
 	drain_for_suspend(ti->private, false);
+	destager_resume(ti->private);
 }
 
 /* A file system still writes after presuspend: only now it is over. */

@@ -34,7 +34,7 @@ enum kind {
 	KIND_BYTES,
 	KIND_MS,
 	KIND_TEXT,
-	KIND_STATE,	/* a number, of what goes wrong */
+	KIND_STATE,	/* 1 is bad */
 };
 
 /* @column: its heading for people, who else do not get it. */
@@ -65,7 +65,8 @@ static const struct attribute settings[] = {
 };
 
 static const struct attribute stats[] = {
-	{ "stats/failing_stripes", KIND_STATE, "STATE" },
+	{ "stats/failing", KIND_STATE, "STATE" },
+	{ "stats/failing_stripes", KIND_NUMBER, NULL },
 	{ "stats/staged_bytes", KIND_BYTES, "STAGED" },
 	{ "stats/memory_bytes", KIND_BYTES, NULL },
 	{ "stats/dirty_files", KIND_NUMBER, "FILES" },

@@ -66,6 +66,8 @@ static const struct attribute {
 	{ "stats/dirty_files", "fullstripe_dirty_files", GAUGE, 1,
 	  "Files with something outstanding." },
 	{ "stats/held_files", "fullstripe_held_files", GAUGE, 1, "Files that wait." },
+	{ "stats/failing", "fullstripe_failing", GAUGE, 1,
+	  "1 where something could not be written, or was lost by a flush, so that the next flush fails." },
 	{ "stats/failing_stripes", "fullstripe_failing_stripes", GAUGE, 1,
 	  "Stripes that could not be written and are not yet written; flushes fail while there are any." },
 	{ "stats/active_streams", "fullstripe_active_streams", GAUGE, 1,

@@ -6,9 +6,11 @@
 
 CTL=$RIG_TOP/build/daemon/fullstripectl
 
-# break_flushes, mend: what the device low does with writes and flushes from now on.
+# break_flushes, mend: whether the device low takes flushes from now on. They go to all its parts, and fail if one fails;
+# to its last sectors nothing is written.
 break_flushes() {
-	lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+	lower "0 $((sectors - 8)) linear $RIG_MD 0
+		$((sectors - 8)) 8 flakey $RIG_MD $((sectors - 8)) 0 60 1 error_writes"
 }
 mend() {
 	lower "0 $sectors linear $RIG_MD 0"
@@ -31,8 +33,9 @@ told() {
 	fsync
 }
 
-tap_plan 36
+tap_plan 47
 rig_load_module
+insmod "$RIG_TOP/build/selftests/modules/$(uname -r)/dm-preflush.ko"
 modprobe -a dm-flakey dm-delay
 rig_preset R5 ram
 sectors=$(blockdev --getsz "$RIG_MD")
@@ -44,7 +47,7 @@ break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
 tap_is $? 1 "a flush by message fails"
 told "what was staged"
-tap_is "$(dmesg | grep -c 'a flush failed that nobody above waits for')" 1 "it was said"
+tap_is "$(dmesg | grep -c 'a flush failed of which nobody above is told')" 1 "it was said"
 
 put 1m 1024
 break_flushes
@@ -89,7 +92,7 @@ dmesg -C
 break_flushes
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
 tap_is $? 1 "so does a write with FUA"
-tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "a flush failed that nobody above waits for"'
+tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "a flush failed of which nobody above is told"'
 told "that"
 
 # dm core may be about to send what a flush was to go before, with FUA: one that follows at once is no help.
@@ -133,6 +136,34 @@ wait "$job"
 tap_is $? 1 "a write with FUA that waited for the resume fails"
 sleep 1.5
 fsync
+
+# Of a flush with data dm core forgets that it failed, and sends the data.
+dmsetup create pre --table "0 $sectors preflush /dev/mapper/fs0"
+preflush() {
+	dd if=/dev/zero of=/dev/mapper/pre bs=4k count=1 conv=notrunc status=none oflag="direct$1" 2>/dev/null
+}
+forgotten() {
+	put 0 4
+	break_flushes
+	preflush ''
+	tap_is "$? $(target_state)" "0 failing" "a write succeeds whose flush failed: the status says so"
+	mend
+	sleep 1.5
+}
+events=$(dmsetup info -c --noheadings -o events fs0)
+forgotten
+tap_is "$(dmsetup info -c --noheadings -o events fs0) $(stat failing)" "$((events + 1)) 1" "and an event"
+preflush ''
+tap_is "$? $(target_state)" "0 failing" "another one is no help"
+dmsetup message fs0 0 flush 2>/dev/null
+tap_is "$? $(target_state)" "1 failing" "a message fails, but whose data it was is not told by that"
+preflush ,dsync
+tap_is "$? $(target_state) $(stat failing)" "1 ok 0" "a write with FUA fails"
+sleep 1.5
+tap_check "and that made good the next does not" eventually 10 preflush ,dsync
+forgotten
+told "what dm core forgets"
+dmsetup remove pre
 
 # Else a file system would not live through being frozen, which flushes, and then writes with FUA.
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/fs0
