@@ -377,7 +377,7 @@ static void fullstripe_presuspend(struct dm_target *ti)
 
 static void fullstripe_presuspend_undo(struct dm_target *ti)
 {
-	/* In this order: I/O goes on already, and what fails while suspending waits for the resume. */
+	/* In this order: I/O goes on, and what fails while suspending waits for the resume. */
 	drain_for_suspend(ti->private, false);
 	destager_resume(ti->private);
 }
