@@ -1051,16 +1051,16 @@ static void make_known(struct destager *d, u64 sent)
 }
 
 /* One failed and something may be lost, or somebody was told; under flush_lock. */
-static void set_untold(struct destager *d, bool untold)
+static void set_untold(struct destager *d, unsigned int untold)
 {
 	if (d->untold == untold)
 		return;
-	WRITE_ONCE(d->untold, untold);
-	if (untold) {
-		DMERR("%s: a flush failed of which nobody above is told: the next one fails for it",
+	if (!d->untold) {
+		DMERR("%s: a flush failed, and maybe nobody above hears of it: the next one fails, too",
 		      dm_table_device_name(fullstripe_of(d)->ti->table));
 		WRITE_ONCE(d->tell_event, 1);
 	}
+	WRITE_ONCE(d->untold, untold);
 	queue_work(system_unbound_wq, &d->tell_work);
 }
 
@@ -1123,7 +1123,7 @@ void destager_own_flushed(struct fullstripe *fs, u64 sent, bool risk, int error)
 
 	spin_lock_irqsave(&d->flush_lock, flags);
 	if (error && (risk || is_at_risk(d, sent))) {
-		set_untold(d, true);
+		set_untold(d, d->untold | UNTOLD_OWN);
 		d->lost_at = ktime_get_ns();
 		good_after(d, FORGET_NS);
 	}
@@ -1338,6 +1338,21 @@ static int flush_and_wait(struct fullstripe *fs)
 	return r;
 }
 
+/* One from above fails: somebody is told, or not; under flush_lock. @news: it failed below, too. */
+static void answer_untold(struct destager *d, const struct fullstripe_io *io, bool news)
+{
+	if (io->with_data) {
+		/* xfs has one without FUA, and FUA only much later: that need not be refused. */
+		if (news || !(d->untold & UNTOLD_FORGOTTEN))
+			d->forgotten_at = ktime_get_ns();
+		set_untold(d, UNTOLD_FORGOTTEN);
+	} else if (io->flushed_at > d->forgotten_at) {
+		set_untold(d, 0);
+	} else {
+		set_untold(d, d->untold & ~UNTOLD_OWN);
+	}
+}
+
 /**
  * destager_flushed() - a flush from above is about to be answered.
  * @fs: the target.
@@ -1357,19 +1372,19 @@ blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io 
 			      blk_status_t status)
 {
 	struct destager *d = &fs->destager;
-	bool lost = io->lost;
+	bool lost = io->lost, news;
 	unsigned long flags;
 
 	spin_lock_irqsave(&d->flush_lock, flags);
+	news = status && lost;
 	if (d->untold || io->flushed_at <= d->lost_at) {
 		status = BLK_STS_IOERR;
 		lost = true;
 	}
 	make_known(d, io->sent);
 	if (status) {
-		/* xfs has one without FUA, and what comes much later has it: nothing is refused. */
 		if (lost)
-			set_untold(d, io->with_data);
+			answer_untold(d, io, news);
 		good_after(d, lost ? FORGET_NS : 0);
 		/* Until the resume, or what takes back the suspend, dm core may keep its data. */
 		if (READ_ONCE(fs->suspending))
@@ -1423,7 +1438,7 @@ bool destager_refuses_fua(struct fullstripe *fs)
 	if (!READ_ONCE(d->refusing))
 		return false;
 	spin_lock_irqsave(&d->flush_lock, flags);
-	set_untold(d, false);
+	set_untold(d, d->untold & ~UNTOLD_FORGOTTEN);
 	spin_unlock_irqrestore(&d->flush_lock, flags);
 	if (!atomic_read(&d->failing))
 		want_good(d);

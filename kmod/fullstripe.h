@@ -697,11 +697,11 @@ enum destager_settled {
  * @good_from: in nanoseconds: one that was submitted later makes good that others failed.
  * @sent: how many were sent below when something was @unflushed.
  * @known: of how many of these it is known what became of them: above, or by @untold.
- * @untold: a flush failed below, something may be lost, and nobody above was told: it was the
- *	target's own, or dm core forgets it. The next one that is answered above fails for it.
- *	Read without locks.
- * @lost_at: nanoseconds when one of the target's own last did; what had come from above by then
- *	fails as well.
+ * @untold: not 0: a flush failed below, something may be lost, and nobody above was told. Those
+ *	that are answered above fail for it until somebody was. Read without locks.
+ * @lost_at: nanoseconds when one of the target's own last failed so; what had come from above by
+ *	then fails as well.
+ * @forgotten_at: the same of one of which dm core forgot it; to fail as well tells nothing of that.
  *
  * Work alone:
  * @now: jiffies at the start of the run.
@@ -770,8 +770,12 @@ struct destager {
 	u64 good_from;
 	u64 sent;
 	u64 known;
-	bool untold;
+	enum {
+		UNTOLD_OWN = 1,		/* it was the target's own */
+		UNTOLD_FORGOTTEN = 2,	/* it was one with data: dm core forgot it */
+	} untold;
 	u64 lost_at;
+	u64 forgotten_at;
 
 	unsigned long now;
 	unsigned long again;
