@@ -1056,7 +1056,7 @@ static void set_untold(struct destager *d, unsigned int untold)
 	if (d->untold == untold)
 		return;
 	if (!d->untold) {
-		DMERR("%s: a flush failed, and maybe nobody above hears of it: the next one fails, too",
+		DMERR("%s: a flush failed, maybe unheard of above: the next one fails, too",
 		      dm_table_device_name(fullstripe_of(d)->ti->table));
 		WRITE_ONCE(d->tell_event, 1);
 	}

@@ -47,7 +47,7 @@ break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
 tap_is $? 1 "a flush by message fails"
 told "what was staged"
-tap_is "$(dmesg | grep -c 'a flush failed, and maybe nobody above hears of it')" 1 "it was said"
+tap_is "$(dmesg | grep -c 'a flush failed, maybe unheard of above')" 1 "it was said"
 
 put 1m 1024
 break_flushes
@@ -92,7 +92,7 @@ dmesg -C
 break_flushes
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
 tap_is $? 1 "so does a write with FUA"
-tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "a flush failed, and maybe nobody above hears of it"'
+tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "a flush failed, maybe unheard of above"'
 dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
 tap_is $? 1 "and whose write with FUA fails is not told of what others have lost"
 told "that"
