@@ -170,13 +170,13 @@ told "what dm core forgets"
 dmsetup message fs0 0 set hold_ms 3600000
 xfs_io -d -c "pwrite -q 0 4k" /dev/mapper/fs0
 dmsetup suspend --noflush --nolockfs low
-before=$(stat flushes)
+flushes=$(stat flushes)
 fsync &
-until_true is flushes $((before + 1))
+until_true is flushes $((flushes + 1))
 preflush '' &
-until_true is flushes $((before + 2))
+until_true is flushes $((flushes + 2))
 fsync &
-until_true is flushes $((before + 3))
+until_true is flushes $((flushes + 3))
 break_flushes
 wait
 tap_is "$(target_state)" failing "another flush that fails beside it is no help"
