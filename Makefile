@@ -31,7 +31,7 @@ endif
 RUNS = 3
 DKMS = $(DESTDIR)/usr/src/fullstripe-$(FULLSTRIPE_VERSION)
 
-.PHONY: all setup modules daemon unit check check-quick check-long check-mutants debug-kernel \
+.PHONY: all setup modules test-modules daemon unit check check-quick check-long check-mutants debug-kernel \
 	demo bench bench-page bench-check lint docs clean \
 	install install-modules install-programs install-dkms dkms-source \
 	uninstall uninstall-modules uninstall-programs uninstall-dkms deb
@@ -53,6 +53,11 @@ unit:
 
 selftests/%/programs:
 	$(MAKE) -C selftests/$* all
+
+# Some of the tests load modules of their own.
+selftests/functional/programs: test-modules
+test-modules:
+	set -e; for kver in $(KVERS); do $(MAKE) -C selftests/modules KVER=$$kver; done
 
 # What setup installs decides what is built: another make sees it then.
 check: setup

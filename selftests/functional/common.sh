@@ -72,6 +72,18 @@ fsync() {
 	timeout "${1-120}" python3 -c 'import os; os.fsync(os.open("/dev/mapper/fs0", os.O_RDWR))' 2>/dev/null
 }
 
+# fio_verify FILE BYTES OPTION...: fio writes, reads that again, and fails if it is anything else.
+# shellcheck disable=SC2317 # tap_check calls it
+fio_verify() {
+	fio --name=v --filename="$1" --size="$2" --ioengine=libaio --verify=crc32c --verify_fatal=1 --serialize_overlap=1 \
+		--randrepeat=1 --allrandrepeat=1 --end_fsync=1 "${@:3}"
+}
+
+# events: how many events of fs0 device-mapper has told. The last one may take a moment.
+events() {
+	dmsetup info -c --noheadings -o events fs0
+}
+
 # shellcheck disable=SC2317 # eventually calls it
 is_daemon_stopped() {
 	[[ $(ps -C fullstriped -o stat=) == T* ]]

@@ -21,6 +21,11 @@ put() {
 	xfs_io -d -c "pwrite -q $1 ${2}k" /dev/mapper/fs0 && until_true is staged_bytes 0
 }
 
+# write_block NAME [,dsync]: the first one, with FUA if so.
+write_block() {
+	dd if=/dev/zero of="/dev/mapper/$1" bs=4k count=1 oflag="direct${2-}" conv=notrunc status=none 2>/dev/null
+}
+
 # told WHAT: the flush that follows fails, and the next one does not, and one later makes good that it failed.
 told() {
 	tap_is "$(target_state)" failing "$1: the status says so"
@@ -90,10 +95,10 @@ mend
 put 2m 4
 dmesg -C
 break_flushes
-dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
+write_block fs0 ,dsync
 tap_is $? 1 "so does a write with FUA"
 tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "a flush failed, maybe unheard of above"'
-dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null
+write_block fs0 ,dsync
 tap_is $? 1 "and whose write with FUA fails is not told of what others have lost"
 told "that"
 
@@ -141,28 +146,25 @@ fsync
 
 # Of a flush with data dm core forgets that it failed, and sends the data.
 dmsetup create pre --table "0 $sectors preflush /dev/mapper/fs0"
-preflush() {
-	dd if=/dev/zero of=/dev/mapper/pre bs=4k count=1 conv=notrunc status=none oflag="direct$1" 2>/dev/null
-}
 forgotten() {
 	put 0 4
 	break_flushes
-	preflush ''
+	write_block pre
 	tap_is "$? $(target_state)" "0 failing" "a write succeeds whose flush failed: the status says so"
 	mend
 	sleep 1.5
 }
-events=$(dmsetup info -c --noheadings -o events fs0)
+told_before=$(events)
 forgotten
-tap_is "$(dmsetup info -c --noheadings -o events fs0) $(stat failing)" "$((events + 1)) 1" "and an event"
-preflush ''
+tap_is "$(events) $(stat failing)" "$((told_before + 1)) 1" "and an event"
+write_block pre
 tap_is "$? $(target_state)" "0 failing" "another one is no help"
 dmsetup message fs0 0 flush 2>/dev/null
 tap_is "$? $(target_state)" "1 failing" "a message fails, but whose data it was is not told by that"
-preflush ,dsync
+write_block pre ,dsync
 tap_is "$? $(target_state) $(stat failing)" "1 ok 0" "a write with FUA fails"
 sleep 1.5
-tap_check "and that made good the next does not" eventually 10 preflush ,dsync
+tap_check "and that made good the next does not" eventually 10 write_block pre ,dsync
 forgotten
 told "what dm core forgets"
 
@@ -173,7 +175,7 @@ dmsetup suspend --noflush --nolockfs low
 flushes=$(stat flushes)
 fsync &
 until_true is flushes $((flushes + 1))
-preflush '' &
+write_block pre &
 until_true is flushes $((flushes + 2))
 fsync &
 until_true is flushes $((flushes + 3))
@@ -182,7 +184,7 @@ wait
 tap_is "$(target_state)" failing "another flush that fails beside it is no help"
 mend
 sleep 1.5
-preflush ,dsync
+write_block pre ,dsync
 tap_is "$? $(target_state)" "1 ok" "and a write with FUA fails"
 sleep 1.5
 fsync

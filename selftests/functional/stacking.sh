@@ -79,9 +79,8 @@ verify() {
 		return
 	fi
 	verified=yes
-	fio --name=v --filename="$1" --size=$SIZE --direct=1 --rw=randwrite --bsrange=4k-512k --blockalign=4k \
-		--ioengine=libaio --iodepth=8 --fsync=16 --verify=crc32c --verify_fatal=1 --serialize_overlap=1 \
-		--randrepeat=1 --allrandrepeat=1 --thread --end_fsync=1 --output=/run/fio
+	fio_verify "$1" $SIZE --direct=1 --rw=randwrite --bsrange=4k-512k --blockalign=4k --iodepth=8 --fsync=16 --thread \
+		--output=/run/fio
 }
 
 # uses NAME CHUNK MEMBERS OFFSET DEV TOP [OPTION...]: fs0 on DEV, used by way of TOP, which is

@@ -100,13 +100,11 @@ stress() {
 	exec "$STRESS" --ops 1000000000 --size "$1" --lower "$RIG_MD" /dev/mapper/fs0
 }
 
-# fio_verify: writes and reads it again.
-fio_verify() {
+verify() {
 	local ended=''
 	trap 'ended=yes' TERM
-	while fio --name=v --filename=/dev/mapper/fs0 --direct=1 --ioengine=libaio --iodepth=4 --thread \
-		--rw=randwrite --bsrange=512-128k --blockalign=512 --numjobs=8 --size=1m --offset_increment=8m \
-		--serialize_overlap=1 --verify=crc32c --verify_fatal=1 --verify_backlog=32 >&2; do
+	while fio_verify /dev/mapper/fs0 1m --direct=1 --rw=randwrite --bsrange=512-128k --blockalign=512 --iodepth=4 \
+		--thread --numjobs=8 --offset_increment=8m --verify_backlog=32 >&2; do
 		[[ ! $ended ]] || return 0
 	done
 	return 1
@@ -117,7 +115,7 @@ swap_tables 60 $! "$table"
 
 rig_target fs0 "$RIG_MD" mode writethrough hold_ms 20 high_water_bytes 2097152
 table=$(dmsetup table fs0)
-fio_verify &
+verify &
 swap_tables 4 $! "${table/mode writethrough/mode writebehind}" "$table"
 
 # The last stripe is whole with one table and not with the other: what is written to it is staged, or passes.

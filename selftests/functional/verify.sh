@@ -14,9 +14,7 @@ long,*)	presets=(R5 R8) SIZE=$((64 << 20)) ;;
 esac
 
 verify() {
-	fio --name=v --filename=/dev/mapper/fs0 --size=$SIZE --verify=crc32c --verify_fatal=1 \
-		--randrepeat=1 --allrandrepeat=1 --serialize_overlap=1 --end_fsync=1 \
-		--ioengine=libaio "$@"
+	fio_verify /dev/mapper/fs0 $SIZE "$@"
 }
 
 tap_plan $((20 * ${#presets[@]} + 4))

@@ -8,6 +8,7 @@
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/device-mapper.h>
+#include <linux/device/driver.h>
 #include <linux/module.h>
 
 #define DM_MSG_PREFIX	"preflush"
@@ -62,17 +63,7 @@ static struct target_type preflush_target = {
 	.iterate_devices = preflush_iterate_devices,
 };
 
-static int __init preflush_init(void)
-{
-	return dm_register_target(&preflush_target);
-}
-module_init(preflush_init);
-
-static void __exit preflush_exit(void)
-{
-	dm_unregister_target(&preflush_target);
-}
-module_exit(preflush_exit);
+module_driver(preflush_target, dm_register_target, dm_unregister_target);
 
 MODULE_DESCRIPTION(DM_NAME " target that flushes before each write");
 MODULE_AUTHOR("The fullstripe developers");
