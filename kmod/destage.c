@@ -617,8 +617,9 @@ static bool is_due(const struct destager *d, const struct stripe_group *group)
 {
 	const struct fullstripe *fs = fullstripe_of(d);
 
+	/* What is copied was staged before that mode, which keeps nothing volatile. */
 	return is_held_long(fs, group->born) ||
-	       (!group->copied && d->vain_holds >= VAIN_TRIES &&
+	       ((group->copied || d->vain_holds >= VAIN_TRIES) &&
 		setting(fs, SETTING_MODE) == MODE_WRITETHROUGH);
 }
 
@@ -1860,6 +1861,29 @@ int destager_flush_stopped(struct fullstripe *fs)
 
 	destager_own_flushed(fs, sent, risk, r);
 	return r;
+}
+
+/**
+ * destager_inherit() - tell what a target has told nobody whose table is replaced.
+ * @fs: the target, not yet resumed.
+ * @old: the other one, suspended; what it could not write will be gone with it.
+ *
+ * Context: process.
+ */
+void destager_inherit(struct fullstripe *fs, struct fullstripe *old)
+{
+	const struct destager *from = &old->destager;
+	struct destager *d = &fs->destager;
+	unsigned int untold = from->untold;
+
+	if (atomic_read(&old->staging.copied))
+		untold |= UNTOLD_OWN;
+	spin_lock_irq(&d->flush_lock);
+	set_untold(d, d->untold | untold);
+	d->forgotten_at = max(d->forgotten_at, from->forgotten_at);
+	if (from->refusing)
+		WRITE_ONCE(d->refusing, true);
+	spin_unlock_irq(&d->flush_lock);
 }
 
 /**

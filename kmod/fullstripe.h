@@ -909,6 +909,7 @@ struct fullstripe_reboot {
  * @kobj: the sysfs folder, NULL when there is none; changes only in suspend and resume.
  * @device: in netlink's list.
  * @serial: there, 0 when it is not; changes only in suspend and resume.
+ * @handover: in the list of those that are suspended, see handover.c.
  * @reboot: writes what is staged when the machine goes down.
  */
 struct fullstripe {
@@ -931,6 +932,7 @@ struct fullstripe {
 	struct kobject *kobj;
 	struct list_head device;
 	u32 serial;
+	struct list_head handover;
 	struct fullstripe_reboot reboot;
 };
 
@@ -982,6 +984,11 @@ u32 fullstripe_add_page(struct bio *bio, struct page *page, u32 first, u32 end);
 u64 fullstripe_counter(const struct fullstripe *fs, enum counter which);
 void fullstripe_reset_counters(struct fullstripe *fs);
 
+/* handover.c */
+void handover_offer(struct fullstripe *fs);
+void handover_withdraw(struct fullstripe *fs);
+void handover_take(struct fullstripe *fs);
+
 /* reboot.c */
 void fullstripe_reboot_init(struct fullstripe *fs);
 void fullstripe_reboot_exit(struct fullstripe *fs);
@@ -1006,6 +1013,7 @@ blk_status_t destager_flushed(struct fullstripe *fs, const struct fullstripe_io 
 			      blk_status_t status);
 bool destager_refuses_fua(struct fullstripe *fs);
 int destager_flush_stopped(struct fullstripe *fs);
+void destager_inherit(struct fullstripe *fs, struct fullstripe *old);
 void destager_retry(struct fullstripe *fs);
 int destager_drain(struct fullstripe *fs, bool all);
 int destager_sync(struct fullstripe *fs);

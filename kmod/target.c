@@ -264,6 +264,7 @@ static void fullstripe_dtr(struct dm_target *ti)
 	struct fullstripe *fs = ti->private;
 
 	fullstripe_reboot_exit(fs);
+	handover_withdraw(fs);
 	fullstripe_sysfs_remove(fs);
 	netlink_remove(fs);
 	prefetch_exit(fs);
@@ -299,6 +300,7 @@ static int fullstripe_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	fs->ti = ti;
 	ti->private = fs;
 	mutex_init(&fs->settings_lock);
+	INIT_LIST_HEAD(&fs->handover);
 	staging_setup(fs);
 	throttle_setup(&fs->throttle);
 	quiet_setup(&fs->quiet);
@@ -400,10 +402,13 @@ static void fullstripe_postsuspend(struct dm_target *ti)
 		DMERR("%s: not everything could be written before the suspend (%d)",
 		      dm_table_device_name(ti->table), r ?: flushed);
 	WRITE_ONCE(fs->reboot.at_rest, true);
+	handover_offer(fs);
 }
 
 static int fullstripe_preresume(struct dm_target *ti)
 {
+	/* If this fails, the old table is gone all the same. */
+	handover_take(ti->private);
 	return fullstripe_sysfs_add(ti->private);
 }
 
@@ -411,6 +416,7 @@ static void fullstripe_resume(struct dm_target *ti)
 {
 	struct fullstripe *fs = ti->private;
 
+	handover_withdraw(fs);
 	WRITE_ONCE(fs->reboot.at_rest, false);
 	prefetch_start(fs);
 	destager_resume(fs);

@@ -23,7 +23,7 @@ states() {
 	sed -n 's/^FULLSTRIPE_STATE=//p' /run/uevents | paste -sd ' '
 }
 
-tap_plan 30
+tap_plan 31
 rig_load_module
 python3 - >/run/uevents <<'LISTENER' &
 import socket, sys
@@ -88,6 +88,24 @@ tap_is "$(sum_of "$RIG_MD")" "$sum" "what was staged is below"
 kill "$listener"
 dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc status=none
 tap_is "$(<"$stats/staged_bytes")" 409600 "writes are staged again"
+
+# written_by_message: they fail, and the message has them written before they are tried again by themselves, which is
+# five seconds after that.
+written_by_message() {
+	local from=${EPOCHREALTIME/./}
+	fsync
+	lower "0 $sectors linear $RIG_MD 0"
+	dmsetup message fs0 0 retry
+	until_true is failing_stripes 0 && ((${EPOCHREALTIME/./} - from < 5000000))
+}
+for ((i = 0; i < 5; i++)); do
+	xfs_io -d -c "pwrite -q 0 4k" /dev/mapper/fs0
+	lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+	! written_by_message || break
+done
+((i < 5))
+tap_is $? 0 "what failed is tried again by message"
+dd if=/dev/urandom of=/dev/mapper/fs0 bs=4k count=100 seek=3 oflag=direct conv=notrunc status=none
 
 lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
 dmesg -C

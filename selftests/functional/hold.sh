@@ -57,7 +57,7 @@ join() {
 	wait "$job"
 }
 
-tap_plan 11
+tap_plan 12
 rig_load_module
 rig_preset R5 spindle
 dd if=/dev/urandom of=/run/data bs=1M count=3 status=none
@@ -105,15 +105,19 @@ rig_teardown
 # What is staged already is a copy; what is written to it now must not be told to be below before it is.
 slow_lower
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000
-xfs_io -d -c "pwrite -q -S 1 0 4k" /dev/mapper/fs0
-dmsetup message fs0 0 set mode writethrough
+# And it is written: more than can be under way at a time, so that the last one waits for its turn.
+for i in {0..29}; do
+	echo "pwrite -q -S 1 $((i << 20)) 4k"
+done | xfs_io -d /dev/mapper/fs0 >/dev/null
 dmsetup suspend --noflush --nolockfs slow
-xfs_io -d -c "pwrite -q -S 2 4k 4k" /dev/mapper/fs0 &
+dmsetup message fs0 0 set mode writethrough
+xfs_io -d -c "pwrite -q -S 2 $(((29 << 20) + 4096)) 4k" /dev/mapper/fs0 &
 job=$!
-until_true is accepted_bytes 8192 && stays kill -0 "$job"
+until_true is accepted_bytes $((31 * 4096)) && stays kill -0 "$job"
 tap_is $? 0 "writethrough from now on: who writes to a stripe that is staged waits"
 dmsetup resume slow
 wait "$job"
 tap_is $? 0 "and succeeds"
-tap_is "$(dd if="$lower" bs=4k count=1 skip=1 iflag=direct status=none | tr -d '\2' | wc -c)" 0 "with what he wrote below"
+tap_is "$(dd if="$lower" bs=4k count=1 skip=$(((29 << 8) + 1)) iflag=direct status=none | tr -d '\2' | wc -c)" 0 "with what he wrote below"
+tap_check "all that was staged is written, long before hold_ms, and with no flush" until_true is staged_bytes 0
 tap_done

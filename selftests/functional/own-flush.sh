@@ -26,6 +26,20 @@ write_block() {
 	dd if=/dev/zero of="/dev/mapper/$1" bs=4k count=1 oflag="direct${2-}" conv=notrunc status=none 2>/dev/null
 }
 
+# start_fua: of a device that is suspended. Sets job, which waits for the resume.
+start_fua() {
+	dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null &
+	job=$!
+	until_true grep -qs ' D ' "/proc/$job/stat"
+}
+
+# another_table: fs0 is suspended, with the device low as it is, and goes on with another table when that is mended.
+another_table() {
+	dmsetup suspend fs0
+	mend
+	dmsetup load fs0 --table "$table"
+}
+
 # told WHAT: the flush that follows fails, and the next one does not, and one later makes good that it failed.
 told() {
 	tap_is "$(target_state)" failing "$1: the status says so"
@@ -38,7 +52,7 @@ told() {
 	fsync
 }
 
-tap_plan 50
+tap_plan 60
 rig_load_module
 insmod "$RIG_TOP/build/selftests/modules/$(uname -r)/dm-preflush.ko"
 modprobe -a dm-flakey dm-delay
@@ -47,6 +61,7 @@ sectors=$(blockdev --getsz "$RIG_MD")
 dmsetup create low --table "0 $sectors linear $RIG_MD 0"
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 1 seek_bytes 0
 
+table=$(dmsetup table fs0)
 put 0 4
 break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
@@ -72,6 +87,31 @@ tap_is "$(target_state)" failing "a suspend: the status says so"
 mend
 dmsetup resume fs0
 told "a suspend, and resumed"
+
+# What one table has lost the next one tells.
+put 0 4
+break_flushes
+another_table
+dmsetup resume fs0
+told "a suspend, and another table"
+
+dmsetup message fs0 0 set hold_ms 3600000
+xfs_io -d -c "pwrite -q 0 4k" /dev/mapper/fs0
+lower "0 $sectors flakey $RIG_MD 0 0 60 1 error_writes"
+another_table
+dmsetup resume fs0
+told "what could not be written, and another table"
+
+put 0 4
+break_flushes
+fsync
+another_table
+start_fua
+dmsetup resume fs0
+wait "$job"
+tap_is "$? $(target_state)" "1 ok" "a flush failed, and with another table a write with FUA does, too"
+sleep 1.5
+tap_check "until one has succeeded" eventually 10 write_block fs0 ,dsync
 
 # What a flush was answered for is not at risk any more, whether it was the device's only work or not.
 for held in 1 3600000; do
@@ -135,9 +175,7 @@ mend
 dmsetup suspend fs0
 sleep 1.5
 tap_check "one while it is suspended does not" dmsetup message fs0 0 flush
-dd if=/dev/zero of=/dev/mapper/fs0 bs=4k count=1 oflag=direct,dsync conv=notrunc status=none 2>/dev/null &
-job=$!
-until_true grep -qs ' D ' "/proc/$job/stat"
+start_fua
 dmsetup resume fs0
 wait "$job"
 tap_is $? 1 "a write with FUA that waited for the resume fails"
