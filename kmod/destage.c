@@ -874,8 +874,14 @@ static void start_old(struct destager *d, bool gather)
 		 * There may always be more whole ones than can be in flight, or more of what
 		 * somebody waits for: one always can.
 		 */
-		if ((!has_place && d->in_slot[SLOT_OLD]) || !is_due(d, group))
+		if (!has_place && d->in_slot[SLOT_OLD])
 			return;
+		if (!is_due(d, group)) {
+			if (setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
+				return;
+			/* What is held may be older than what is copied, and due. */
+			continue;
+		}
 		if (group->state != GROUP_OPEN ||
 		    (!has_place && others && is_whole(fs, group)) ||
 		    (gather && others && takes_stripe(d, group)))
@@ -1051,13 +1057,13 @@ static void make_known(struct destager *d, u64 sent)
 	d->known = max(d->known, sent);
 }
 
-/* One failed and something may be lost, or somebody was told; under flush_lock. */
+/* Something may be lost that nobody knows, or somebody was told; under flush_lock. */
 static void set_untold(struct destager *d, unsigned int untold)
 {
 	if (d->untold == untold)
 		return;
 	if (!d->untold) {
-		DMERR("%s: a flush failed, maybe unheard of above: the next one fails, too",
+		DMERR("%s: what was written before may be lost, unheard of above: the next flush fails",
 		      dm_table_device_name(fullstripe_of(d)->ti->table));
 		WRITE_ONCE(d->tell_event, 1);
 	}
@@ -1881,8 +1887,11 @@ void destager_inherit(struct fullstripe *fs, struct fullstripe *old)
 	spin_lock_irq(&d->flush_lock);
 	set_untold(d, d->untold | untold);
 	d->forgotten_at = max(d->forgotten_at, from->forgotten_at);
-	if (from->refusing)
+	if (from->refusing) {
+		/* From here on until the resume nothing makes good, as while @old was suspended. */
+		d->good_from = U64_MAX;
 		WRITE_ONCE(d->refusing, true);
+	}
 	spin_unlock_irq(&d->flush_lock);
 }
 

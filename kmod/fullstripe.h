@@ -697,8 +697,9 @@ enum destager_settled {
  * @good_from: in nanoseconds: one that was submitted later makes good that others failed.
  * @sent: how many were sent below when something was @unflushed.
  * @known: of how many of these it is known what became of them: above, or by @untold.
- * @untold: not 0: a flush failed below, something may be lost, and nobody above was told. Those
- *	that are answered above fail for it until somebody was. Read without locks.
+ * @untold: not 0: something may be lost, as a flush failed below or the table before this one
+ *	went with what it could not write, and nobody above was told. Flushes that are
+ *	answered above fail for it until somebody was. Read without locks.
  * @lost_at: nanoseconds when one of the target's own last failed so; what had come from above by
  *	then fails as well.
  * @forgotten_at: the same of one of which dm core forgot it; to fail as well tells nothing of that.

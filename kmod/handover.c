@@ -7,7 +7,7 @@
 
 #include "fullstripe.h"
 
-/* All that are suspended, of any device; under the lock, as is what becomes of one of them. */
+/* Of any device; under the lock, also while one is read. */
 static LIST_HEAD(suspended);
 static DEFINE_MUTEX(suspended_lock);
 
@@ -20,7 +20,7 @@ static DEFINE_MUTEX(suspended_lock);
 void handover_offer(struct fullstripe *fs)
 {
 	mutex_lock(&suspended_lock);
-	list_add(&fs->handover, &suspended);
+	list_move(&fs->handover, &suspended);
 	mutex_unlock(&suspended_lock);
 }
 
@@ -38,23 +38,27 @@ void handover_withdraw(struct fullstripe *fs)
 }
 
 /**
- * handover_take() - take over from those whose table is replaced by this one's.
+ * handover_take() - take over from the one whose table is replaced by this one's.
  * @fs: the target, about to be resumed.
  *
- * Of several targets of one table each takes over from all: of what the device has lost a flush
- * of all of it is to fail.
+ * Should it not be, the next table's takes over from it.
  *
  * Context: may sleep; allocates nothing.
  */
 void handover_take(struct fullstripe *fs)
 {
 	struct dm_table *table = fs->ti->table;
-	struct fullstripe *old;
+	struct fullstripe *old, *next;
 
 	mutex_lock(&suspended_lock);
-	list_for_each_entry(old, &suspended, handover)
-		if (old->ti->table != table &&
-		    dm_table_get_md(old->ti->table) == dm_table_get_md(table))
-			destager_inherit(fs, old);
+	list_for_each_entry_safe(old, next, &suspended, handover) {
+		if (old->ti->table == table ||
+		    dm_table_get_md(old->ti->table) != dm_table_get_md(table))
+			continue;
+		/* It is never resumed: what is told once is not told again. */
+		list_del_init(&old->handover);
+		destager_inherit(fs, old);
+	}
+	list_move(&fs->handover, &suspended);
 	mutex_unlock(&suspended_lock);
 }

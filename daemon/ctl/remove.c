@@ -112,7 +112,7 @@ static int write_out(const char *name)
 				 "%s was not removed: only memory has some of its data, as the device below does not take that; repair that one and send 'dmsetup message %s 0 retry', or lose the data with --force",
 				 name, name);
 	if (flushed < 0 || state.failing)
-		log_errno(flushed ?: -EIO, "%s: all is written, but the device below did not take a flush",
+		log_errno(flushed ?: -EIO, "%s: nothing is left to write, but something written before may be lost: a flush failed, or the table before this one had to go unwritten",
 			  name);
 	return 0;
 }

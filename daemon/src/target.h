@@ -49,7 +49,7 @@ struct target {
 /**
  * struct dm_state - what device-mapper says of a fullstripe device
  * @suspended: whether it is
- * @failing: whether it has data that it could not write to the device below, or that was not flushed there
+ * @failing: whether it has data that it could not write to the device below, or something was lost and nobody told
  * @staged_bytes: what it has that is not written
  */
 struct dm_state {

@@ -13,7 +13,7 @@ usage() {
 
 	Cuts the power of an array's members in the test machine, under load, assembles it
 	anew and judges what is left; CASE is one of all, subset, torn, ext4, xfs, ext4-through,
-	ext4-dropped, dropped and swallowed (default: these), through, eight, xfs-through,
+	ext4-dropped, dropped and swallowed (default: these), fua, through, eight, xfs-through,
 	xfs-dropped, ext4-swallowed and xfs-swallowed (with --long these, too); 'freeze' says
 	what they are. Needs the modules, built.
 
@@ -59,7 +59,7 @@ while (($#)); do
 done
 : "${rounds:=$((${#long} ? 40 : 3))}"
 [[ $seed =~ ^[0-9]+$ && $rounds =~ ^[1-9][0-9]*$ ]] || die "a seed and a number of rounds are numbers"
-((${#cases[@]})) || cases=(all subset torn ext4 xfs ext4-through ${long:+through eight xfs-through xfs-dropped ext4-swallowed xfs-swallowed} ext4-dropped dropped swallowed)
+((${#cases[@]})) || cases=(all subset torn ext4 xfs ext4-through ${long:+fua through eight xfs-through xfs-dropped ext4-swallowed xfs-swallowed} ext4-dropped dropped swallowed)
 find_kernel "$kernel"
 
 log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1) ||
@@ -67,7 +67,7 @@ log=$({ make -s -C "$here" && make -s -C "$here/../modules" KVER="$kver"; } 2>&1
 arguments=()
 for case in "${cases[@]}"; do
 	case $case in
-	all|subset|torn|through|eight|ext4|xfs|ext4-through|xfs-through|dropped|ext4-dropped|xfs-dropped)
+	all|subset|torn|fua|through|eight|ext4|xfs|ext4-through|xfs-through|dropped|ext4-dropped|xfs-dropped)
 		arguments+=("$case") ;;
 	swallowed|*-swallowed)
 		dir=$("$here/mutant" flush-not-sent "$kver") || die "the negative control cannot be built"

@@ -63,10 +63,12 @@ tap_plan $((2 * times + (${#control} ? 2 : 0)))
 tap_diag "seed $seed"
 tap_check "kernel $kernel: a machine is killed under load" killed "$module" create through
 for ((i = 1; i <= times; i++)); do
-	owed=flushed begin=judge
-	((i > 1)) || owed='completed in writethrough' begin=judge-all
+	owed=flushed begin=judge end=kill
+	# The first one wrote so, and in the long form each second one.
+	((i > 1 && (!${#long} || i % 2 == 0))) || owed='completed in writethrough' begin=judge-all
+	((!${#long} || i % 2)) || end=through
 	if ((i < times)); then
-		tap_check "kernel $kernel: another is killed under load" killed "$module" "$begin"
+		tap_check "kernel $kernel: another is killed under load" killed "$module" "$begin" "$end"
 	elif [[ $control ]]; then
 		tap_check "a machine with the control is killed under load" killed "$control" "$begin"
 	else

@@ -57,7 +57,7 @@ join() {
 	wait "$job"
 }
 
-tap_plan 12
+tap_plan 13
 rig_load_module
 rig_preset R5 spindle
 dd if=/dev/urandom of=/run/data bs=1M count=3 status=none
@@ -120,4 +120,23 @@ wait "$job"
 tap_is $? 0 "and succeeds"
 tap_is "$(dd if="$lower" bs=4k count=1 skip=$(((29 << 8) + 1)) iflag=direct status=none | tr -d '\2' | wc -c)" 0 "with what he wrote below"
 tap_check "all that was staged is written, long before hold_ms, and with no flush" until_true is staged_bytes 0
+
+# Also what came after pages that the kernel wrote back just when somebody flushed, which are held for hold_ms now.
+dmsetup message fs0 0 set mode writebehind
+xfs_io -d -c "pwrite -q 0 4k" /dev/mapper/fs0
+dmsetup suspend --noflush --nolockfs slow
+dmsetup message fs0 0 reset_stats
+exec 3</dev/mapper/fs0	# who closes it last waits for such pages
+fsync &
+job=$!
+until_true is flushes 1
+xfs_io -c "pwrite -q 1m 4k" -c "pwrite -q 2m 4k" -c "pwrite -q 3m 4k" -c "sync_range -w 0 4m" /dev/mapper/fs0
+until_true is held_bytes 12288 || tap_diag "$(stat held_bytes) bytes are held"
+xfs_io -d -c "pwrite -q 4m 4k" /dev/mapper/fs0
+dmsetup message fs0 0 set mode writethrough
+dmsetup resume slow
+wait "$job"
+tap_check "so it is behind what is held" until_true is staged_bytes 0
+dmsetup message fs0 0 flush
+exec 3<&-
 tap_done

@@ -16,7 +16,7 @@ below() {
 	dd if="$RIG_MD" bs=4k count=100 skip=3 iflag=direct status=none | md5sum
 }
 
-tap_plan 20
+tap_plan 21
 rig_load_module
 rig_preset R5 ram
 rig_target fs0 "$RIG_MD" hold_ms 3600000
@@ -110,8 +110,28 @@ verify() {
 	return 1
 }
 
+# change_settings: again and again, until it is ended; says in /run/changes how often that was possible.
+change_settings() {
+	local attrs changes=0 ended='' value
+	attrs=$(rig_sysfs fs0)
+	trap 'ended=yes' TERM
+	while [[ ! $ended ]]; do
+		for value in $((RIG_W / 2)) "$RIG_W"; do
+			# It is not there while the device is suspended.
+			{ echo "$value" >"$attrs/stripe_bytes" && echo "$value" >"$attrs/hold_ms"; } 2>/dev/null &&
+				echo $((++changes)) >/run/changes
+		done
+	done
+}
+
 stress "$(blockdev --getsize64 /dev/mapper/fs0)" &
-swap_tables 60 $! "$table"
+load=$!
+change_settings &
+changes=$!
+swap_tables 60 "$load" "$table"
+kill "$changes"
+wait "$changes"
+tap_check "and settings changed meanwhile: $(</run/changes) times" test "$(</run/changes)" -gt 10
 
 rig_target fs0 "$RIG_MD" mode writethrough hold_ms 20 high_water_bytes 2097152
 table=$(dmsetup table fs0)
