@@ -114,8 +114,9 @@ dmsetup message fs0 0 set mode writethrough
 xfs_io -d -c "pwrite -q -S 2 $(((29 << 20) + 4096)) 4k" /dev/mapper/fs0 &
 job=$!
 until_true is accepted_bytes $((31 * 4096)) && stays kill -0 "$job"
-tap_is $? 0 "writethrough from now on: who writes to a stripe that is staged waits"
+waits=$?
 dmsetup resume slow
+tap_is "$waits" 0 "writethrough from now on: who writes to a stripe that is staged waits"
 wait "$job"
 tap_is $? 0 "and succeeds"
 tap_is "$(dd if="$lower" bs=4k count=1 skip=$(((29 << 8) + 1)) iflag=direct status=none | tr -d '\2' | wc -c)" 0 "with what he wrote below"
@@ -130,9 +131,15 @@ exec 3</dev/mapper/fs0	# who closes it last waits for such pages
 fsync &
 job=$!
 until_true is flushes 1
-xfs_io -c "pwrite -q 1m 4k" -c "pwrite -q 2m 4k" -c "pwrite -q 3m 4k" -c "sync_range -w 0 4m" /dev/mapper/fs0
-until_true is held_bytes 12288 || tap_diag "$(stat held_bytes) bytes are held"
-xfs_io -d -c "pwrite -q 4m 4k" /dev/mapper/fs0
+# More than can be under way at a time.
+{
+	for i in {1..30}; do
+		echo "pwrite -q ${i}m 4k"
+	done
+	echo "sync_range -w 0 31m"
+} | xfs_io /dev/mapper/fs0 >/dev/null
+until_true is held_bytes $((30 * 4096)) || tap_diag "$(stat held_bytes) bytes are held"
+xfs_io -d -c "pwrite -q 31m 4k" /dev/mapper/fs0
 dmsetup message fs0 0 set mode writethrough
 dmsetup resume slow
 wait "$job"
