@@ -1063,7 +1063,7 @@ static void set_untold(struct destager *d, unsigned int untold)
 	if (d->untold == untold)
 		return;
 	if (!d->untold) {
-		DMERR("%s: what was written before may be lost, unheard of above: the next flush fails",
+		DMERR("%s: something may be lost, unheard of above: the next flush fails",
 		      dm_table_device_name(fullstripe_of(d)->ti->table));
 		WRITE_ONCE(d->tell_event, 1);
 	}

@@ -143,7 +143,9 @@ xfs_io -d -c "pwrite -q 31m 4k" /dev/mapper/fs0
 dmsetup message fs0 0 set mode writethrough
 dmsetup resume slow
 wait "$job"
-tap_check "so it is behind what is held" until_true is staged_bytes 0
+until_true is staged_bytes 0
+written=$?
 dmsetup message fs0 0 flush
 exec 3<&-
+tap_is "$written" 0 "so it is behind what is held"
 tap_done
