@@ -877,10 +877,11 @@ static void start_old(struct destager *d, bool gather)
 		if (!has_place && d->in_slot[SLOT_OLD])
 			return;
 		if (!is_due(d, group)) {
-			if (setting(fs, SETTING_MODE) == MODE_WRITEBEHIND)
-				return;
-			/* What is held may be older than what is copied, and due. */
-			continue;
+			/* What is held may be older than what is copied, and due by the mode. */
+			if (setting(fs, SETTING_MODE) == MODE_WRITETHROUGH &&
+			    atomic_read(&fs->staging.copied))
+				continue;
+			return;
 		}
 		if (group->state != GROUP_OPEN ||
 		    (!has_place && others && is_whole(fs, group)) ||
