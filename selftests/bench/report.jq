@@ -42,6 +42,8 @@ def to_raws_best(row; $case):
 # The measurements of each of its cases.
 def W2: map(select(.row == "W2")) | group_by(.case);
 
+def W6_cases: "ext4", "xfs", "ext4, long", "xfs, long";
+
 def goals:
 	(.[0].array) as $array
 	| [("4k", "8k") as $bs | against_raw("W1"; $bs; if $array == "R5" then 40 else 80 end)],
@@ -59,8 +61,8 @@ def goals:
 	[against_raw("W4"; "half off"; 1.8)],
 	[ratios(speed; select_of("W5"; "two"; "target"); select_of("W5"; "one"; "target"))
 		| at_least(0.95) | goal("W5"; "64k"; "two writers to one")],
-	[("ext4", "xfs", "ext4, long", "xfs, long") as $case | against_raw("W6"; $case; 1.5)],
-	[("ext4", "xfs", "ext4, long", "xfs, long") as $case | select_of("W6"; $case; "target") | select(length > 0)
+	[W6_cases as $case | against_raw("W6"; $case; 1.5)],
+	[W6_cases as $case | select_of("W6"; $case; "target") | select(length > 0)
 		| map(.writes / (bytes / .width * .n)) | range_of
 		| at_most(1.1) | goal("W6"; $case; "writes to n a stripe")],
 	[("ext4", "xfs") as $fs | ratios(speed; select_of("W6"; $fs + ", page cache"; "raw"); select_of("W6"; $fs; "raw"))

@@ -79,6 +79,14 @@ fio_verify() {
 		--randrepeat=1 --allrandrepeat=1 --end_fsync=1 "${@:3}"
 }
 
+# blocks FIRST LAST [OPTION]...: commands for xfs_io to write 4 KiB at the begin of each of these MiB.
+blocks() {
+	local i
+	for ((i = $1; i <= $2; i++)); do
+		echo "pwrite -q ${*:3} ${i}m 4k"
+	done
+}
+
 # events: how many events of fs0 device-mapper has told. The last one may take a moment.
 events() {
 	dmsetup info -c --noheadings -o events fs0

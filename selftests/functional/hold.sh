@@ -106,9 +106,7 @@ rig_teardown
 slow_lower
 rig_target fs0 /dev/mapper/low chunk_bytes 65536 data_members 4 hold_ms 3600000
 # And it is written: more than can be under way at a time, so that the last one waits for its turn.
-for i in {0..29}; do
-	echo "pwrite -q -S 1 $((i << 20)) 4k"
-done | xfs_io -d /dev/mapper/fs0 >/dev/null
+blocks 0 29 -S 1 | xfs_io -d /dev/mapper/fs0 >/dev/null
 dmsetup suspend --noflush --nolockfs slow
 dmsetup message fs0 0 set mode writethrough
 xfs_io -d -c "pwrite -q -S 2 $(((29 << 20) + 4096)) 4k" /dev/mapper/fs0 &
@@ -132,12 +130,7 @@ fsync &
 job=$!
 until_true is flushes 1
 # More than can be under way at a time.
-{
-	for i in {1..30}; do
-		echo "pwrite -q ${i}m 4k"
-	done
-	echo "sync_range -w 0 31m"
-} | xfs_io /dev/mapper/fs0 >/dev/null
+{ blocks 1 30; echo "sync_range -w 0 31m"; } | xfs_io /dev/mapper/fs0 >/dev/null
 until_true is held_bytes $((30 * 4096)) || tap_diag "$(stat held_bytes) bytes are held"
 xfs_io -d -c "pwrite -q 31m 4k" /dev/mapper/fs0
 dmsetup message fs0 0 set mode writethrough

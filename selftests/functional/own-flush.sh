@@ -33,7 +33,7 @@ start_fua() {
 	until_true grep -qs blkdev_direct_IO "/proc/$job/stack"
 }
 
-# another_table: fs0 is suspended, with the device low as it is, and goes on with another table when that is mended.
+# another_table: suspends fs0, with the device low as it is, mends that, and loads a table that the next resume takes.
 another_table() {
 	dmsetup suspend fs0
 	mend
@@ -67,7 +67,7 @@ break_flushes
 dmsetup message fs0 0 flush 2>/dev/null
 tap_is $? 1 "a flush by message fails"
 told "what was staged"
-tap_is "$(dmesg | grep -c 'unheard of above: the next flush fails')" 1 "it was said"
+tap_is "$(dmesg | grep -c 'something may be lost, unheard of above: the next flush fails')" 1 "it was said"
 
 put 1m 1024
 break_flushes
@@ -137,7 +137,7 @@ dmesg -C
 break_flushes
 write_block fs0 ,dsync
 tap_is $? 1 "so does a write with FUA"
-tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "unheard of above: the next flush fails"'
+tap_check "what should make that good fails" until_true eval 'dmesg | grep -q "something may be lost, unheard of above: the next flush fails"'
 write_block fs0 ,dsync
 tap_is $? 1 "and whose write with FUA fails is not told of what others have lost"
 told "that"
@@ -274,7 +274,7 @@ mend
 put 0 4
 break_flushes
 "$CTL" remove fs0 2>/run/said
-tap_is "$? $(grep -c 'something written before may be lost' /run/said)" "0 1" \
+tap_is "$? $(grep -c 'nothing is left to write, but something written before may be lost' /run/said)" "0 1" \
 	"fullstripectl removes what holds nothing, and says that its flush failed"
 rig_teardown
 tap_done

@@ -391,9 +391,7 @@ until_true is_under_way 5 && stays is_under_way 5
 tap_is $? 0 "near a flush four are held for a moment and written"
 xfs_io -c "pwrite -q 6m 4k" -c "sync_range -w 6m 4k" /dev/mapper/fs0 &
 pids+=($!)
-for i in {20..39}; do
-	echo "pwrite -q $((i << 20)) 4k"
-done | xfs_io -d /dev/mapper/fs0 >/dev/null
+blocks 20 39 | xfs_io -d /dev/mapper/fs0 >/dev/null
 until_true is held_bytes 28672
 tap_is $? 0 "others are held, however long the flush takes"
 dmsetup message fs0 0 flush &
